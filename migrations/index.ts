@@ -1,0 +1,9 @@
+// Every migration by name, in order. An explicit list, so that a build cannot lose one.
+import type { Migration } from 'kysely/migration';
+import * as paste from './0001_paste.ts';
+import * as jobs from './0002_jobs.ts';
+
+export const migrations: Record<string, Migration> = {
+  '0001_paste': paste,
+  '0002_jobs': jobs,
+};

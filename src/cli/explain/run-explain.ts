@@ -1,0 +1,56 @@
+// What `svc explain` knows: each error code of the terminal, why it comes and what helps.
+import { Failure } from '../../platform/errors.ts';
+import { EXIT } from '../../platform/exit-codes.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+const EXPLANATIONS: Record<string, string> = {
+  ANSWER_NEEDED:
+    'A question had to be asked, but stdin or stderr is not a terminal. svc never takes silence for yes: give the flag that answers it.',
+  CANNOT_LISTEN:
+    'The address or port of a service cannot be had: another process uses it, or this user may not.',
+  CONFIG_INVALID:
+    'A setting is malformed, unknown, or does not fit another. `svc config example` lists all, `svc config show` says where each value came from.',
+  CONFIG_UNREADABLE: 'The file named by --config or SVC_CONFIG cannot be read.',
+  DATABASE_TOO_OLD: 'svc needs PostgreSQL 15 or newer.',
+  DATABASE_UNREACHABLE:
+    'PostgreSQL does not answer, or does not let this user in. `svc serve --wait-for 30s` waits for one that is still starting.',
+  DATA_DIR_HELD:
+    'Another process owns the data folder. Two owners would destroy it, so the second does not start. Other commands (purge, jobs, migrate status) reach the running owner by themselves.',
+  EMBEDDED_DATABASE_DIED:
+    'The embedded database ended by itself, mostly because the disk is full. What was acknowledged is on disk.',
+  JOB_RUNNING:
+    'A job never runs twice at once. The one that runs is named; if its process died, its lock ends within a minute.',
+  LEASE_HELD:
+    'The same long work is under way in another process. If that process died, its lock ends within a minute.',
+  LEASE_LOST: 'The process was paused for more than a minute and another took over its work.',
+  MIGRATION_FAILED: 'A migration failed and was rolled back: nothing was changed.',
+  MIGRATION_LOCKED: 'Another process is migrating the same database.',
+  NO_SUCH_JOB: '`svc jobs list` names every job.',
+  REDIS_UNREACHABLE:
+    'Redis does not answer at REDIS_URL. A running server goes on without it, a starting one does not begin so.',
+  SCHEMA_BEHIND:
+    'The program needs migrations that the database does not have. Run `svc migrate up`, or start with `svc serve --migrate`.',
+  SCHEMA_NEWER: 'The database was migrated by a newer program. An older one could damage it, so it refuses.',
+  SECRET_DAMAGED: 'The secret file in the data folder is too short to be one.',
+  SECRET_UNREADABLE: 'The secret file in the data folder cannot be read or made.',
+  SERVER_UNREACHABLE:
+    'Nothing answers at the address of the server. Name it with --server, or see whether it runs.',
+};
+
+/** Explains a code, or lists every one. */
+export function runExplain(terminal: Terminal, code: string | undefined): void {
+  if (code === undefined) {
+    for (const [name, text] of Object.entries(EXPLANATIONS)) print(terminal, `${name}\n  ${text}`);
+    return;
+  }
+  const text = EXPLANATIONS[code.toUpperCase()];
+  if (text === undefined) {
+    throw new Failure({
+      code: 'NO_SUCH_CODE',
+      message: `there is nothing to explain about ${code}`,
+      hint: 'svc explain lists every code; svc help exit-codes the exit statuses',
+      exit: EXIT.usage,
+    });
+  }
+  print(terminal, text);
+}

@@ -1,0 +1,32 @@
+// Every scheduled job: its file, when it runs (cron, UTC), how long it may take.
+
+export interface JobDefinition {
+  /** Name in `svc jobs`, in the history, and of its file in this folder. */
+  name: string;
+  /** What it does, in a line. */
+  description: string;
+  /** Cron expression of five fields, in UTC. */
+  cron: string;
+  /** A run that takes longer is ended. */
+  timeLimitMs: number;
+}
+
+export const jobs: readonly JobDefinition[] = [
+  {
+    name: 'purge-pastes',
+    description: 'remove expired pastes for good',
+    cron: '*/10 * * * *',
+    timeLimitMs: 30 * 60_000,
+  },
+  {
+    name: 'prune-job-history',
+    description: 'forget runs of jobs that ended more than 30 days ago',
+    cron: '17 3 * * *',
+    timeLimitMs: 5 * 60_000,
+  },
+];
+
+/** The job of a name, or undefined. */
+export function findJob(name: string): JobDefinition | undefined {
+  return jobs.find((job) => job.name === name);
+}

@@ -1,0 +1,60 @@
+// Runs in a worker thread that bree starts: builds a small platform of its own and runs one job in it.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Config } from '../platform/config/config.ts';
+import { messageOf } from '../platform/errors.ts';
+import { createLog } from '../platform/log.ts';
+import { openPlatform } from '../platform/platform.ts';
+import { findJob } from './jobs.ts';
+import { runJob } from './run-job.ts';
+
+/** What the scheduler hands to the worker. */
+export interface WorkerInput {
+  config: Config;
+  jobName: string;
+}
+
+/** What the worker reports before it ends. */
+export interface WorkerReport {
+  status: 'succeeded' | 'failed' | 'skipped';
+  detail: unknown;
+}
+
+const MINUTE_MS = 60_000;
+
+const { config, jobName }: WorkerInput = workerData;
+const stopping = new AbortController();
+parentPort?.on('message', (message: unknown) => {
+  if (message === 'cancel') stopping.abort();
+});
+
+try {
+  parentPort?.postMessage(await report());
+} finally {
+  // The listener above would keep the thread alive.
+  parentPort?.close();
+}
+
+async function report(): Promise<WorkerReport> {
+  const job = findJob(jobName);
+  if (!job) return { status: 'failed', detail: `there is no job called ${jobName}` };
+  try {
+    const log = await createLog({ level: config.log.level, format: config.log.format });
+    await using platform = await openPlatform({
+      config: { ...config, role: 'command' },
+      command: `job ${jobName}`,
+      log,
+    });
+    const outcome = await runJob(platform, {
+      job,
+      // The schedule fires at the start of a minute; every scheduler names that minute alike.
+      scheduledFor: new Date(Math.floor(platform.clock.now() / MINUTE_MS) * MINUTE_MS),
+      command: 'the scheduler',
+      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(job.timeLimitMs)]),
+    });
+    if (outcome.status === 'succeeded') return { status: 'succeeded', detail: outcome.result };
+    if (outcome.status === 'skipped') return { status: 'skipped', detail: outcome.reason };
+    return { status: 'failed', detail: messageOf(outcome.error) };
+  } catch (error) {
+    return { status: 'failed', detail: messageOf(error) };
+  }
+}

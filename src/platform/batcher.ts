@@ -1,0 +1,56 @@
+// Group commit: what arrives while a batch is under way waits and goes as the next one. Under load many requests
+// share one statement and one commit; alone, a request waits for nobody.
+
+export interface BatcherOptions<Item, Result> {
+  /** Handles a batch; answers one result an item, in the same order. */
+  run: (items: Item[]) => Promise<Result[]>;
+  /** Batches that may be under way at once. */
+  concurrency: number;
+  /** Most items of a batch. */
+  maxBatch: number;
+}
+
+/** Collects single items into batches. A batch that fails rejects each of its items. */
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>;
+  #waiting: Array<{ item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }> = [];
+  #running = 0;
+
+  constructor(options: BatcherOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  /** Adds an item; resolves with its result once its batch is done. */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      // Starting after this turn of the event loop lets requests that arrived together go together.
+      if (this.#waiting.length === 1) setImmediate(() => this.#start());
+    });
+  }
+
+  #start(): void {
+    while (this.#waiting.length > 0 && this.#running < this.#options.concurrency) {
+      const batch = this.#waiting.splice(0, this.#options.maxBatch);
+      this.#running++;
+      this.#options
+        .run(batch.map(({ item }) => item))
+        .then(
+          (results) => {
+            batch.forEach(({ resolve, reject }, index) => {
+              const result = results[index];
+              if (result === undefined) reject(new Error('a batch answered fewer results than it was given'));
+              else resolve(result);
+            });
+          },
+          (error: unknown) => {
+            for (const { reject } of batch) reject(error);
+          },
+        )
+        .finally(() => {
+          this.#running--;
+          this.#start();
+        });
+    }
+  }
+}

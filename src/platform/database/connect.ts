@@ -1,0 +1,55 @@
+// One driver for both back ends: pg, to a PostgreSQL server or to the socket of the embedded database.
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Log } from '../log.ts';
+import type { Tables } from './tables.ts';
+
+export type Database = Kysely<Tables>;
+
+export interface DatabaseConnection {
+  database: Database;
+  /** For the few things that need a connection of their own, such as a session advisory lock. */
+  pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+export interface ConnectionTarget {
+  /** PostgreSQL URL, or the socket of the embedded database. */
+  target: { url: string } | { host: string; port: number; user: string; database: string };
+  poolSize: number;
+  /** Shown in pg_stat_activity, so that the holder of a lock has a name. */
+  applicationName: string;
+  log: Log;
+}
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(pg.types.builtins.DATE, String);
+
+/** Opens a pool; nothing is connected before the first query. */
+export function connectDatabase({
+  target,
+  poolSize,
+  applicationName,
+  log,
+}: ConnectionTarget): DatabaseConnection {
+  const pool = new pg.Pool({
+    ...('url' in target ? { connectionString: target.url } : target),
+    max: poolSize,
+    application_name: applicationName,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    // A server that vanished without a word must not hold requests for ever.
+    query_timeout: 60_000,
+    idleTimeoutMillis: 60_000,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'));
+  const database = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [new CamelCasePlugin()],
+  });
+  let closing: Promise<void> | undefined;
+  return { database, pool, close: () => (closing ??= database.destroy()) };
+}

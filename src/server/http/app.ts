@@ -1,0 +1,204 @@
+// Makes the HTTP application of one service from its routes: what every service shares is here, once.
+import { randomUUID } from 'node:crypto';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
+import { hashAddress } from '../../platform/addresses.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Platform } from '../../platform/platform.ts';
+import type { ErrorShape } from './error-shapes.ts';
+import { HttpError } from './errors.ts';
+import { answerBrokenConnection, toHttpError } from './failures.ts';
+import { handleRoute } from './handle.ts';
+import { closeJsonWorkers } from './json-work.ts';
+import type { BodyType, Method, Route } from './route.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Template of the route, for metrics. */
+    template?: string;
+    /** Media types a body may have; none: a body is ignored. */
+    bodyTypes?: BodyType[];
+    /** Set on the stand-ins for methods a path does not have. */
+    allow?: string;
+  }
+}
+
+export interface ErrorPage {
+  contentType: string;
+  body: string;
+}
+
+export interface AppOptions {
+  /** Names the service in logs and metrics: `paste`. */
+  service: string;
+  platform: Platform;
+  errors: ErrorShape;
+  /** Routes under /api. */
+  api: Route[];
+  /** Routes of the site itself, relative to its origin. */
+  site?: Route[];
+  /** The page a browser gets instead of the JSON of an error; undefined leaves the JSON. */
+  errorPage?: (error: HttpError, request: FastifyRequest) => ErrorPage | undefined;
+}
+
+const DEFAULT_BODY_LIMIT_BYTES = 65_536;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Makes the application; nothing listens yet. */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { service, platform, errors, api, site = [] } = options;
+  const app: FastifyInstance = fastify({
+    loggerInstance: platform.log.child({ service }) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies(platform.config.trustProxy),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    exposeHeadRoutes: true,
+    clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, errors),
+    frameworkErrors: (error, request, reply) => {
+      // These skip the hooks, so the headers are set here again.
+      reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
+      answerError(options, error, request, reply);
+    },
+  });
+
+  // Bodies stay bytes until the order of refusals asks for them (handle.ts).
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    reply.header('x-request-id', request.id);
+    const { allow, bodyTypes } = request.routeOptions.config;
+    if (request.is404) throw new HttpError('NOT_FOUND', 'There is nothing at this address.');
+    if (allow !== undefined) {
+      throw new HttpError('METHOD_NOT_ALLOWED', `This address takes ${allow} only.`, { headers: { allow } });
+    }
+    if (bodyTypes) requireBodyType(request, bodyTypes);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, log } = request;
+    const route = routeOptions.config.template ?? 'none';
+    platform.metrics.httpRequests.observe(
+      { service, method, route, status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    );
+    // Neither the query (delete tokens) nor the address of the client belongs in a log.
+    log.debug(
+      { method, path: pathOf(request), status: reply.statusCode, durationMs: reply.elapsedTime },
+      'request',
+    );
+  });
+  app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply));
+  app.setNotFoundHandler(() => {
+    throw new HttpError('NOT_FOUND', 'There is nothing at this address.');
+  });
+  app.addHook('onClose', closeJsonWorkers);
+
+  addRoutes(app, options, '/api', api);
+  addRoutes(app, options, '', site);
+  return app;
+}
+
+/** A number of proxies counts hops from us outwards; hop 0 is whoever connected. */
+function trustedProxies(
+  setting: Config['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
+}
+
+function addRoutes(app: FastifyInstance, { platform }: AppOptions, prefix: string, routes: Route[]): void {
+  const methodsOf = new Map<string, Method[]>();
+  for (const route of routes) {
+    const url = prefix + fastifyPath(route.path);
+    methodsOf.set(url, [...(methodsOf.get(url) ?? []), route.method]);
+    const bodyTypes: BodyType[] | undefined = route.body && (route.bodyTypes ?? ['application/json']);
+    app.route({
+      method: route.method,
+      url,
+      bodyLimit: route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+      config: { template: prefix + route.path, ...(bodyTypes && { bodyTypes }) },
+      handler: (request, reply) =>
+        handleRoute(
+          route,
+          request,
+          reply,
+          () => ({
+            addressHash: hashAddress(platform.secrets.addressKey, request.ip),
+            isHead: request.method === 'HEAD',
+            headers: request.headers,
+            log: request.log,
+          }),
+          platform.limiter,
+        ),
+    });
+  }
+  for (const [url, methods] of methodsOf) {
+    const served = new Set<string>(methods);
+    if (served.has('GET')) served.add('HEAD');
+    const allow = [...served].sort().join(', ');
+    const others = app.supportedMethods.filter((method) => !served.has(method));
+    app.route({
+      method: others,
+      url,
+      config: { template: url, allow },
+      handler: async () => {
+        throw new HttpError('METHOD_NOT_ALLOWED', `This address takes ${allow} only.`, {
+          headers: { allow },
+        });
+      },
+    });
+  }
+}
+
+/** `/pastes/{id}` as the router writes it: `/pastes/:id`. */
+function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function requireBodyType(request: FastifyRequest, accepted: BodyType[]): void {
+  const sent = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (sent !== undefined && accepted.some((type) => type === sent)) return;
+  const hasBody =
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+  if (sent === undefined && !hasBody) return;
+  throw new HttpError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${accepted.join(' or ')}.`, {
+    headers: { accept: accepted.join(', ') },
+  });
+}
+
+function answerError(
+  options: AppOptions,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const error = toHttpError(thrown);
+  if (error.statusCode >= 500) {
+    request.log.error({ error: thrown, method: request.method, path: pathOf(request) }, 'request failed');
+  }
+  const isApi = pathOf(request).startsWith('/api/') || pathOf(request) === '/api';
+  const page = isApi ? undefined : options.errorPage?.(error, request);
+  reply.code(error.statusCode).headers({ 'cache-control': 'no-store', ...error.headers });
+  if (page) reply.type(page.contentType).send(page.body);
+  else
+    reply
+      .type('application/json; charset=utf-8')
+      .serializer(String)
+      .send(JSON.stringify(options.errors.write(error)));
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0] ?? '/';
+}

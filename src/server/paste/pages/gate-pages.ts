@@ -1,0 +1,70 @@
+// Pages that stand before a paste: its password, and the warning that opening it deletes it.
+import { html } from 'ghtml';
+import { formatBytes, formatInstant, formatRelative } from './format.ts';
+import { icon } from './icons.ts';
+import { type AssetUrl, layout } from './layout.ts';
+
+export interface PasswordPageData {
+  assets: AssetUrl;
+  pasteId: string;
+  /** Whether the paste is also deleted when it is opened. */
+  burnAfterRead: boolean;
+  /** Why the last attempt failed. */
+  error?: string | undefined;
+}
+
+/** Asks for the password; the form posts `password` to the paste's own address. */
+export function passwordPage({ assets, pasteId, burnAfterRead, error }: PasswordPageData): string {
+  const warning = html`<p class="notice warning">!${icon('flame')}<span>It can be read once: with the right password it is shown to you and deleted.</span></p>`;
+  const problem = html`<p class="field-error" id="password-error" role="alert">${error}</p>`;
+  const invalid = error === undefined ? '' : 'aria-invalid="true" aria-describedby="password-error"';
+  return layout(
+    { assets, title: error === undefined ? 'Password needed' : 'Error: password needed' },
+    html`<section class="card gate">
+<div class="gate-icon">!${icon('lock')}</div>
+<h1>This paste is protected</h1>
+!${burnAfterRead ? warning : ''}
+<form method="post" action="/${pasteId}" class="stack">
+<div class="field">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" required maxlength="128" autocomplete="off" autofocus !${invalid}>
+!${error === undefined ? '' : problem}
+</div>
+<button class="primary" type="submit">!${burnAfterRead ? 'Show and delete' : 'Show the paste'}</button>
+</form>
+</section>`,
+  );
+}
+
+export interface BurnPageData {
+  assets: AssetUrl;
+  pasteId: string;
+  title: string | null;
+  sizeBytes: number;
+  createdAt: Date;
+  expiresAt: Date;
+  now: Date;
+}
+
+/** Stands before a burn-after-read paste, so that a link preview does not burn it; the form posts `open=yes`. */
+export function burnPage(data: BurnPageData): string {
+  const { assets, pasteId, title, sizeBytes, createdAt, expiresAt, now } = data;
+  return layout(
+    { assets, title: 'Burn after reading' },
+    html`<section class="card gate">
+<div class="gate-icon warm">!${icon('flame')}</div>
+<h1>This will be deleted when you open it</h1>
+<p>The paste can be read once, by one person. Open it when you are ready to read or save it.</p>
+<dl class="facts">
+!${title === null ? '' : html`<div><dt>Title</dt><dd>${title}</dd></div>`}
+<div><dt>Size</dt><dd>${formatBytes(sizeBytes)}</dd></div>
+<div><dt>Created</dt><dd><time datetime="${createdAt.toISOString()}" title="${formatInstant(createdAt)}">${formatRelative(createdAt, now)}</time></dd></div>
+<div><dt>Expires unread</dt><dd><time datetime="${expiresAt.toISOString()}" title="${formatInstant(expiresAt)}">${formatRelative(expiresAt, now)}</time></dd></div>
+</dl>
+<form method="post" action="/${pasteId}" class="stack">
+<input type="hidden" name="open" value="yes">
+<button class="primary" type="submit">Show and delete</button>
+</form>
+</section>`,
+  );
+}

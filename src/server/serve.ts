@@ -1,0 +1,95 @@
+// Starts what a daemon serves, and stops it again in the order that loses nothing.
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from '../platform/errors.ts';
+import type { Platform } from '../platform/platform.ts';
+import { listen } from './http/listen.ts';
+import { createOpsApp, type Readiness } from './ops.ts';
+import { createPasteApp } from './paste/app.ts';
+
+/** A long-running part beside the HTTP servers, such as the scheduler. */
+export interface Daemon {
+  stop(): Promise<void>;
+}
+
+export type ServiceName = 'paste';
+
+export const SERVICE_NAMES: readonly ServiceName[] = ['paste'];
+
+export interface ServeOptions {
+  platform: Platform;
+  version: string;
+  services: readonly ServiceName[];
+}
+
+export interface RunningServers {
+  /** Where each service can be reached from this machine. */
+  addresses: Partial<Record<ServiceName | 'ops', string>>;
+  /** Readiness turns 503, then nothing new is accepted, then what runs is finished. */
+  stop(): Promise<void>;
+}
+
+interface ServiceDefinition {
+  create(options: { platform: Platform; version: string }): Promise<FastifyInstance>;
+  port(platform: Platform): number;
+  portSetting: string;
+}
+
+const SERVICES: Record<ServiceName, ServiceDefinition> = {
+  paste: { create: createPasteApp, port: ({ config }) => config.paste.port, portSetting: 'PASTE_PORT' },
+};
+
+/**
+ * Starts the HTTP servers of a process and its operator endpoint.
+ *
+ * @throws {Failure} CANNOT_LISTEN when an address is taken; whatever had started is stopped again
+ */
+export async function startServers({ platform, version, services }: ServeOptions): Promise<RunningServers> {
+  const { config, log } = platform;
+  const readiness: Readiness = { ready: false };
+  const apps: FastifyInstance[] = [];
+  const addresses: RunningServers['addresses'] = {};
+  const ops = createOpsApp(platform, readiness);
+
+  const stop = async () => {
+    readiness.ready = false;
+    await Promise.all(
+      apps.map((app) =>
+        app
+          .close()
+          .catch((error: unknown) => log.error({ error: messageOf(error) }, 'closing a server failed')),
+      ),
+    );
+    await ops.close();
+  };
+  try {
+    for (const name of services) {
+      const service = SERVICES[name];
+      const app = await service.create({ platform, version });
+      apps.push(app);
+      const port = await listen(app, {
+        host: config.host,
+        port: service.port(platform),
+        service: name,
+        portSetting: service.portSetting,
+      });
+      addresses[name] = addressOf(config.host, port);
+    }
+    const opsPort = await listen(ops, {
+      host: config.ops.host,
+      port: config.ops.port,
+      service: 'the operator endpoint',
+      portSetting: 'OPS_PORT',
+    });
+    addresses.ops = addressOf(config.ops.host, opsPort);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  readiness.ready = true;
+  return { addresses, stop };
+}
+
+function addressOf(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
