@@ -1,11 +1,10 @@
 // Worker thread that hosts PGlite and the front before it, so that the owner's event loop runs neither.
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DEFAULT_RESERVED_BYTES, DiskSpace } from './disk-space.ts';
 import { explainFileError, type PortableError, toPortableError } from './errors.ts';
 import type { Front } from './front.ts';
 import { ensureDatabase } from './template.ts';
+import { compilePglite } from './wasm.ts';
 
 /** What the owner starts the worker with. */
 export interface DatabaseWorkerData {
@@ -33,14 +32,8 @@ function report(message: DatabaseWorkerReport): void {
   parentPort?.postMessage(message);
 }
 
-/** Compiled beside everything else a start has to do; V8 does it on threads of its own. */
-async function compilePglite(): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(
-    await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))),
-  );
-}
-
 async function start({ dataDir, socketPath, silentTransactionTimeoutMs }: DatabaseWorkerData): Promise<void> {
+  // Beside everything else a start has to do.
   const compiling = compilePglite();
   const importing = Promise.all([import('./backend.ts'), import('./front.ts'), import('./upkeep.ts')]);
   // Their failures surface where they are awaited, after the files are in place.
