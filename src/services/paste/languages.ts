@@ -70,13 +70,13 @@ export function guessLanguage(fileName: string): string {
 }
 
 /**
- * By what file names each language is known, for a page that guesses without asking: `.rs` is an extension,
+ * By what file names each language is known, for a page that guesses without asking: `*.rs` is an extension,
  * `dockerfile` a whole name, all lower case.
  */
 export function fileNamesByLanguage(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>(all.map(({ id }) => [id, []]));
   const extensions = new Set([...idsByAlias.keys(), ...Object.keys(languageByExtension)]);
-  for (const extension of extensions) found.get(guessLanguage(`x.${extension}`))?.push(`.${extension}`);
+  for (const extension of extensions) found.get(guessLanguage(`x.${extension}`))?.push(`*.${extension}`);
   for (const [name, id] of Object.entries(languageByFileName)) found.get(id)?.push(name);
   return found;
 }

@@ -56,7 +56,7 @@ for (const option of form.elements.language.options) {
 
 function guessLanguage(fileName) {
   const name = fileName.toLowerCase();
-  const extension = name.includes('.') ? name.slice(name.lastIndexOf('.')) : '';
+  const extension = name.includes('.') ? `*${name.slice(name.lastIndexOf('.'))}` : '';
   return languageByName.get(name) ?? languageByName.get(extension);
 }
 

@@ -153,6 +153,7 @@ const scopes: readonly (readonly [TokenKind, readonly string[]])[] = [
     'property',
     [
       'support.type.property-name',
+      'punctuation.support.type.property-name',
       'meta.property-name',
       'meta.object-literal.key',
       'variable.other.property',
