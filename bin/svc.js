@@ -14,7 +14,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
     const { main } = await import('../dist/src/cli/main.js');
     await main(process.argv);
   } catch (error) {
-    if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !String(error.message).includes('/dist/src/cli/main.js')) throw error;
+    if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !/module '[^']*main\.js'/.test(error.message)) throw error;
     process.stderr.write('svc: it has not been built: dist/ is missing\nTry: npm run build\n');
     process.exitCode = 1;
   }

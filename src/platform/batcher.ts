@@ -8,12 +8,20 @@ export interface BatcherOptions<Item, Result> {
   concurrency: number;
   /** Most items of a batch. */
   maxBatch: number;
+  /** Bytes of an item, and most bytes of a batch; a larger item goes alone. */
+  size?: { of: (item: Item) => number; maxBytes: number };
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
 }
 
 /** Collects single items into batches. A batch that fails rejects each of its items. */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  #waiting: Array<{ item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }> = [];
+  #waiting: Array<Waiting<Item, Result>> = [];
   #running = 0;
 
   constructor(options: BatcherOptions<Item, Result>) {
@@ -31,7 +39,7 @@ export class Batcher<Item, Result> {
 
   #start(): void {
     while (this.#waiting.length > 0 && this.#running < this.#options.concurrency) {
-      const batch = this.#waiting.splice(0, this.#options.maxBatch);
+      const batch = this.#waiting.splice(0, this.#nextLength());
       this.#running++;
       this.#options
         .run(batch.map(({ item }) => item))
@@ -52,5 +60,16 @@ export class Batcher<Item, Result> {
           this.#start();
         });
     }
+  }
+
+  #nextLength(): number {
+    const { maxBatch, size } = this.#options;
+    if (!size) return maxBatch;
+    let bytes = 0;
+    for (const [index, { item }] of this.#waiting.slice(0, maxBatch).entries()) {
+      bytes += size.of(item);
+      if (bytes > size.maxBytes) return Math.max(1, index);
+    }
+    return maxBatch;
   }
 }

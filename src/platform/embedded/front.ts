@@ -16,7 +16,8 @@ export interface FrontOptions {
   diskSpace: DiskSpace;
   /** Called once when the backend died; all clients were told and dropped by then. */
   onDeath(error: Error): void;
-  silentTransactionTimeoutMs?: number;
+  /** A client that is silent inside a transaction for this long is dropped. */
+  silentTransactionTimeoutMs: number;
   startupTimeoutMs?: number;
   requestLimitBytes?: number;
   clientLimit?: number;
@@ -41,7 +42,6 @@ export interface Front {
   close(graceMs: number): Promise<void>;
 }
 
-export const DEFAULT_SILENT_TRANSACTION_TIMEOUT_MS = 5000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 10_000;
 const DEFAULT_REQUEST_LIMIT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_CLIENT_LIMIT = 200;
@@ -83,8 +83,7 @@ class SocketFront implements Front {
       backend,
       turns: this.#turns,
       greeting: await readGreeting(backend),
-      silentTransactionTimeoutMs:
-        this.#options.silentTransactionTimeoutMs ?? DEFAULT_SILENT_TRANSACTION_TIMEOUT_MS,
+      silentTransactionTimeoutMs: this.#options.silentTransactionTimeoutMs,
       startupTimeoutMs: this.#options.startupTimeoutMs ?? DEFAULT_STARTUP_TIMEOUT_MS,
       requestLimitBytes: this.#options.requestLimitBytes ?? DEFAULT_REQUEST_LIMIT_BYTES,
       prepare: (holdsAlready, sizeBytes) => this.#prepare(holdsAlready, sizeBytes),

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
-export const LOCK_FILE = 'owner.lock';
+const LOCK_FILE = 'owner.lock';
 
 /** Held until released, or until the process ends. */
 export interface DataDirLock {

@@ -98,7 +98,8 @@ export class Session implements Participant {
     // What has arrived meanwhile is read before the client is called silent: the thread may have been busy.
     const judge = () =>
       setImmediate(() => {
-        if (!this.#holds || this.hasWork) return;
+        const spokeMeanwhile = this.#timer !== timer;
+        if (spokeMeanwhile || !this.#holds || this.hasWork) return;
         const seconds = silentTransactionTimeoutMs / 1000;
         this.end(
           '25P03',
@@ -106,7 +107,8 @@ export class Session implements Participant {
           'The embedded database serves one transaction at a time; do nothing slow inside one.',
         );
       });
-    this.#timer = setTimeout(judge, silentTransactionTimeoutMs);
+    const timer = setTimeout(judge, silentTransactionTimeoutMs);
+    this.#timer = timer;
   }
 
   #release(): 'free' {

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { corrupt } from './errors.ts';
 
-export const DATABASE_DIRECTORY = 'pgdata';
+const DATABASE_DIRECTORY = 'pgdata';
 const VERSION_FILE = 'PG_VERSION';
 /** Packages and archives lose empty directories, which PostgreSQL insists on: the template lists them all. */
 const DIRECTORY_LIST = 'directories.json';
@@ -61,10 +61,11 @@ export function findTemplate(): string | undefined {
  * A crash on the way leaves only `pgdata.partial`, which the next start replaces.
  *
  * @param dataDir directory this process owns
+ * @param template what `findTemplate` found; without one initdb runs, for seconds
  * @returns path of the database's files
  * @throws DatabaseCorruptError where they are there, but incomplete
  */
-export async function ensureDatabase(dataDir: string, template = findTemplate()): Promise<string> {
+export async function ensureDatabase(dataDir: string, template: string | undefined): Promise<string> {
   const pgdata = join(dataDir, DATABASE_DIRECTORY);
   if (existsSync(pgdata)) {
     if (existsSync(join(pgdata, VERSION_FILE))) return pgdata;

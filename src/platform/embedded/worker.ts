@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DEFAULT_RESERVED_BYTES, DiskSpace } from './disk-space.ts';
 import { explainFileError, type PortableError, toPortableError } from './errors.ts';
 import type { Front } from './front.ts';
-import { ensureDatabase } from './template.ts';
+import { ensureDatabase, findTemplate } from './template.ts';
 import { compilePglite } from './wasm.ts';
 
 /** What the owner starts the worker with. */
@@ -39,7 +39,7 @@ async function start({ dataDir, socketPath, silentTransactionTimeoutMs }: Databa
   // Their failures surface where they are awaited, after the files are in place.
   compiling.catch(() => {});
   importing.catch(() => {});
-  const pgdata = await ensureDatabase(dataDir);
+  const pgdata = await ensureDatabase(dataDir, findTemplate());
   const [{ openBackend }, { startFront }, { startUpkeep }] = await importing;
   const backend = await openBackend(pgdata, dataDir, await compiling);
   const front = await startFront({

@@ -1,6 +1,4 @@
-// Creating a paste: one statement writes the row and counts it for the statistics.
-import { randomInt } from 'node:crypto';
-import { sql } from 'kysely';
+// Creating a paste: what it will be, its id, and the token that deletes it.
 import { randomReadableId } from '../../platform/ids.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { createToken, hashToken } from '../../platform/tokens.ts';
@@ -43,8 +41,6 @@ export interface CreatedPaste {
 }
 
 const GENERATED_ID_LENGTH = 10;
-// Creations that race add to different rows of the same count; more shards than that many seldom race.
-const COUNT_SHARDS = 32;
 
 /**
  * Creates a paste.
@@ -70,7 +66,7 @@ export async function createPaste(service: PasteService, input: NewPaste): Promi
   const deleteTokenHash = hashToken(deleteToken);
 
   let pasteId = customId ?? randomReadableId(GENERATED_ID_LENGTH);
-  while (!(await insertPaste(service, { ...paste, pasteId, deleteTokenHash }))) {
+  while (!(await service.inserts.add({ ...paste, pasteId, deleteTokenHash }))) {
     if (customId != null) throw new PasteError('ID_TAKEN');
     pasteId = randomReadableId(GENERATED_ID_LENGTH);
   }
@@ -81,47 +77,4 @@ export async function createPaste(service: PasteService, input: NewPaste): Promi
     hasPassword: paste.passwordHash !== null,
     burnAfterRead: paste.burnAfterRead,
   };
-}
-
-interface PasteRow {
-  pasteId: string;
-  title: string | null;
-  content: string;
-  language: string;
-  createdAt: Date;
-  expiresAt: Date;
-  burnAfterRead: boolean;
-  sizeBytes: number;
-  passwordHash: string | null;
-  deleteTokenHash: Buffer;
-}
-
-/** Whether the paste was written; not, when a live paste has its id. An expired one makes room. */
-async function insertPaste({ platform }: PasteService, row: PasteRow): Promise<boolean> {
-  const shard = randomInt(COUNT_SHARDS);
-  const day = row.createdAt.toISOString().slice(0, 10);
-  const { rows } = await sql`
-    WITH inserted AS (
-      INSERT INTO paste AS existing (paste_id, title, content, language, created_at, expires_at,
-        burn_after_read, size_bytes, password_hash, delete_token_hash)
-      VALUES (${row.pasteId}, ${row.title}, ${row.content}, ${row.language}, ${row.createdAt}, ${row.expiresAt},
-        ${row.burnAfterRead}, ${row.sizeBytes}, ${row.passwordHash}, ${row.deleteTokenHash})
-      ON CONFLICT (paste_id) DO UPDATE SET
-        paste_key = DEFAULT, title = excluded.title, content = excluded.content, language = excluded.language,
-        created_at = excluded.created_at, expires_at = excluded.expires_at, view_count = 0,
-        burn_after_read = excluded.burn_after_read, size_bytes = excluded.size_bytes,
-        password_hash = excluded.password_hash, delete_token_hash = excluded.delete_token_hash
-      WHERE existing.expires_at <= ${row.createdAt}
-      RETURNING 1
-    ), by_language AS (
-      INSERT INTO paste_language_count AS total (language, shard, count)
-      SELECT ${row.language}, ${shard}, 1 FROM inserted
-      ON CONFLICT (language, shard) DO UPDATE SET count = total.count + 1
-    ), by_day AS (
-      INSERT INTO paste_day_count AS total (day, shard, count)
-      SELECT ${day}::date, ${shard}, 1 FROM inserted
-      ON CONFLICT (day, shard) DO UPDATE SET count = total.count + 1
-    )
-    SELECT 1 FROM inserted`.execute(platform.database);
-  return rows.length === 1;
 }

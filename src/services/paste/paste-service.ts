@@ -5,6 +5,7 @@ import type { Platform } from '../../platform/platform.ts';
 import { GONE_CHANNEL } from './announce-gone.ts';
 import { type CountedRead, createReadCounter, type ReadRequest } from './count-reads.ts';
 import { createHighlighter, type Highlighter } from './highlight/highlighter.ts';
+import { createInserter, type NewPasteRow } from './insert-pastes.ts';
 import type { StoredPaste } from './stored-paste.ts';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -14,6 +15,8 @@ export interface PasteService {
   /** Immutable parts of pastes that are neither protected nor burned on reading, by paste id. */
   cache: LRUCache<string, StoredPaste>;
   reads: Batcher<ReadRequest, CountedRead>;
+  /** Answers whether the row was written: not, when a live paste has its id. */
+  inserts: Batcher<NewPasteRow, boolean>;
   highlighter: Highlighter;
   /** First path segments of the site, which no custom id may be. */
   reservedIds: ReadonlySet<string>;
@@ -38,6 +41,7 @@ export async function openPasteService(
     platform,
     cache,
     reads: createReadCounter(platform.database, platform.clock),
+    inserts: createInserter(platform.database),
     highlighter,
     reservedIds,
     close: async () => {

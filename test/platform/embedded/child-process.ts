@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-export type Said = Record<string, unknown>;
+type Said = Record<string, unknown>;
 
 export interface ChildOwner {
   process: ChildProcess;

@@ -266,20 +266,17 @@ describe('directories that are special', () => {
   });
 
   test.each([
-    ['its control file', 'global/pg_control', 'damaged'],
-    ['its version file', 'PG_VERSION', ''],
-  ])(
-    'a database whose %s is damaged is refused, and the lock is free afterwards',
-    async (_, name, content) => {
-      await (await open('own')).close();
-      const file = join(dataDir, 'pgdata', name);
-      const before = readFileSync(file);
-      writeFileSync(file, content);
-      expect((await rejection(open('own'))).code).toBe('DATABASE_CORRUPT');
-      writeFileSync(file, before);
-      await (await open('own')).close();
-    },
-  );
+    ['the control file', 'global/pg_control', 'damaged'],
+    ['the version file', 'PG_VERSION', ''],
+  ])('a database with %s damaged is refused, and the lock is free afterwards', async (_, name, content) => {
+    await (await open('own')).close();
+    const file = join(dataDir, 'pgdata', name);
+    const before = readFileSync(file);
+    writeFileSync(file, content);
+    expect((await rejection(open('own'))).code).toBe('DATABASE_CORRUPT');
+    writeFileSync(file, before);
+    await (await open('own')).close();
+  });
 
   test('a database without its version file is not taken for a new one', async () => {
     mkdirSync(join(dataDir, 'pgdata'), { recursive: true });

@@ -5,19 +5,20 @@ import { expect, test } from 'vitest';
 import { openBackend } from '../../../src/platform/embedded/backend.ts';
 import { DiskSpace } from '../../../src/platform/embedded/disk-space.ts';
 import { startFront } from '../../../src/platform/embedded/front.ts';
-import { ensureDatabase } from '../../../src/platform/embedded/template.ts';
+import { ensureDatabase, findTemplate } from '../../../src/platform/embedded/template.ts';
 import { firstValue, keepUp } from '../../../src/platform/embedded/upkeep.ts';
 import { compilePglite } from '../../../src/platform/embedded/wasm.ts';
 import { aScratchDirectory } from './support.ts';
 
 test('rounds of upkeep bound the log and vacuum what was deleted', async () => {
   using scratch = aScratchDirectory();
-  const pgdata = await ensureDatabase(scratch.path);
+  const pgdata = await ensureDatabase(scratch.path, findTemplate());
   const backend = await openBackend(pgdata, scratch.path, await compilePglite());
   const front = await startFront({
     backend,
     socketPath: join(scratch.path, 'socket'),
     diskSpace: new DiskSpace(scratch.path, 0),
+    silentTransactionTimeoutMs: 5000,
     onDeath: () => {},
   });
   const value = async (sql: string) => Number(firstValue(await front.runWhenFree(sql)));

@@ -79,9 +79,20 @@ function listItem(paste) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'danger quiet';
-  button.textContent = 'Delete';
-  button.setAttribute('aria-label', `Delete ${name}`);
+  // Two clicks, since nothing brings it back; looking away takes the first one back.
+  const ask = (sure) => {
+    button.textContent = sure ? 'Really delete' : 'Delete';
+    button.setAttribute('aria-label', `${button.textContent} ${name}`);
+    button.classList.toggle('quiet', !sure);
+    button.dataset.sure = sure ? 'yes' : '';
+  };
+  ask(false);
+  button.addEventListener('blur', () => ask(false));
   button.addEventListener('click', async () => {
+    if (button.dataset.sure !== 'yes') {
+      ask(true);
+      return;
+    }
     button.setAttribute('aria-busy', 'true');
     if (await deletePaste(paste)) show();
     else button.removeAttribute('aria-busy');

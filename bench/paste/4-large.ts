@@ -1,0 +1,120 @@
+// Pastes of 1 MiB, in content that is hard in different ways: created, read, shown and unlocked, one request at a
+// time, while the server's own event loop tells how long it was held.
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { LoopDelay } from '../support/loop-delay.ts';
+import { type RunningServer, scratchFolder, startSvc } from '../support/processes.ts';
+import { remark, report } from '../support/report.ts';
+
+const MIB = 1_048_576;
+const LIMIT_MS = 20;
+const ROUNDS = 3;
+
+const CONTENTS: Record<string, string> = {
+  'one long line': 'a'.repeat(MIB),
+  'a line a character': 'a\n'.repeat(MIB / 2),
+  'markup to escape': '<&"'.repeat(MIB / 3),
+  'control characters': '\u0001'.repeat(MIB),
+  emoji: '😀'.repeat(MIB / 4),
+  code: 'export const answer: number = 42; // why\n'.repeat(MIB / 40),
+};
+
+export async function run(): Promise<void> {
+  const scratch = scratchFolder();
+  const server = await startSvc({
+    env: { SVC_DATA_DIR: join(scratch.path, 'data') },
+    nodeArgs: ['--import', new URL('../support/loop-delay.ts', import.meta.url).href],
+  });
+  try {
+    const worst = new Map<string, LoopDelay>();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [name, content] of Object.entries(CONTENTS)) {
+        for (const escaping of ['plain', 'escaped'] as const) {
+          for (const [step, delay] of await steps(server, content, escaping)) {
+            // The first round warms the code up; what it holds the loop for is compilation.
+            if (round > 0) keepWorst(worst, `${step}, ${name}, ${escaping}`, delay);
+          }
+        }
+      }
+    }
+    const sorted = [...worst].sort(([, a], [, b]) => b.maxMs - a.maxMs);
+    const longest = sorted[0]?.[1].maxMs ?? Number.NaN;
+    report({
+      name: `longest hold of the event loop, of ${LIMIT_MS} ms`,
+      ratio: longest / LIMIT_MS,
+      limit: { atMost: 1 },
+      detail: `${longest.toFixed(1)} ms in ${sorted[0]?.[0]}`,
+    });
+    for (const [name, { maxMs, p99Ms, longestGcMs }] of sorted.slice(0, 8)) {
+      remark(
+        `${maxMs.toFixed(1)} ms (p99 ${p99Ms.toFixed(1)}, garbage collection ${longestGcMs.toFixed(1)}): ${name}`,
+      );
+    }
+  } finally {
+    await server.stop();
+    scratch.remove();
+  }
+}
+
+function keepWorst(worst: Map<string, LoopDelay>, name: string, delay: LoopDelay): void {
+  const known = worst.get(name);
+  if (!known || known.maxMs < delay.maxMs) worst.set(name, delay);
+}
+
+async function steps(
+  server: RunningServer,
+  content: string,
+  escaping: 'plain' | 'escaped',
+): Promise<Array<[string, LoopDelay]>> {
+  const write = escaping === 'plain' ? JSON.stringify : escapeAll;
+  const measured: Array<[string, LoopDelay]> = [];
+  const step = async (name: string, path: string, init?: RequestInit): Promise<Response> => {
+    await held(server);
+    const response = await fetch(server.url + path, init);
+    const bytes = await response.clone().arrayBuffer();
+    if (!response.ok || bytes.byteLength === 0) throw new Error(`${name}: ${response.status}`);
+    measured.push([name, await held(server)]);
+    return response;
+  };
+  const post = (body: string, type = 'application/json') => ({
+    method: 'POST',
+    body,
+    headers: { 'content-type': type },
+  });
+  const create = (rest: string) =>
+    post(`{"content":${write(content)},"language":"typescript","expiresIn":"1d"${rest}}`);
+
+  const { pasteId } = (await (await step('create', '/api/pastes', create(''))).json()) as { pasteId: string };
+  await step('read', `/api/pastes/${pasteId}`);
+  await step('read again', `/api/pastes/${pasteId}`);
+  await step('raw', `/raw/${pasteId}`);
+  await step('show', `/${pasteId}`);
+  await step('show again', `/${pasteId}`);
+  const locked = (await (await step('create locked', '/api/pastes', create(',"password":"pw"'))).json()) as {
+    pasteId: string;
+  };
+  await step('unlock', `/api/pastes/${locked.pasteId}/verify`, post('{"password":"pw"}'));
+  await step(
+    'unlock by form',
+    `/${locked.pasteId}`,
+    post('password=pw', 'application/x-www-form-urlencoded'),
+  );
+  const form = new URLSearchParams({ content, language: 'typescript', expiresIn: '1d' }).toString();
+  await step('create by form', '/', post(form, 'application/x-www-form-urlencoded'));
+  return measured;
+}
+
+/** Asks the server how long its loop was held since it was last asked. */
+async function held({ child }: RunningServer): Promise<LoopDelay> {
+  child.send('held');
+  const [answer]: LoopDelay[] = await once(child, 'message');
+  if (!answer) throw new Error('the server did not say');
+  return answer;
+}
+
+function escapeAll(text: string): string {
+  let escaped = '';
+  for (let index = 0; index < text.length; index++)
+    escaped += `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  return `"${escaped}"`;
+}
