@@ -53,7 +53,8 @@ export async function visit(
   const foreignRequests: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${message.text()} ${message.location().url}`);
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`${message.text()} ${message.location().url}`);
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url()))

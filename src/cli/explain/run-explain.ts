@@ -16,8 +16,15 @@ const EXPLANATIONS: Record<string, string> = {
     'PostgreSQL does not answer, or does not let this user in. `svc serve --wait-for 30s` waits for one that is still starting.',
   DATA_DIR_HELD:
     'Another process owns the data folder. Two owners would destroy it, so the second does not start. Other commands (purge, jobs, migrate status) reach the running owner by themselves.',
-  EMBEDDED_DATABASE_DIED:
-    'The embedded database ended by itself, mostly because the disk is full. What was acknowledged is on disk.',
+  DATABASE_CORRUPT: 'The files of the embedded database are damaged: restore the data folder from a backup.',
+  DATABASE_VERSION: 'The embedded database was made by another major version of PostgreSQL.',
+  DATABASE_WORKER_DIED:
+    'The embedded database ended by itself. What was acknowledged is on disk; start svc serve again.',
+  DATA_DIR_DENIED: 'This user may not read and write the data folder.',
+  DATA_DIR_FOREIGN:
+    'The database in the data folder belongs to another user; run the command as that user, not as root.',
+  DATA_DIR_NOT_A_DIRECTORY: 'The data folder is a file.',
+  DISK_FULL: 'The disk of the data folder is full. What was acknowledged is on disk; free space and start again.',
   JOB_RUNNING:
     'A job never runs twice at once. The one that runs is named; if its process died, its lock ends within a minute.',
   LEASE_HELD:

@@ -47,13 +47,16 @@ export function watchForShutdown(platform: Platform, readLogLevel: () => string)
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onHangup);
   void storage.embedded?.failed.then((error) => {
-    const failure = new Failure({
-      code: 'EMBEDDED_DATABASE_DIED',
-      message: `the embedded database died: ${messageOf(error)}`,
-      hint: 'start svc serve again; what was acknowledged is on disk. See whether the disk is full or memory ran out',
-      exit: EXIT.databaseUnreachable,
-      cause: error,
-    });
+    const failure =
+      error instanceof Failure
+        ? error
+        : new Failure({
+            code: 'DATABASE_WORKER_DIED',
+            message: `the embedded database died: ${messageOf(error)}`,
+            hint: 'start svc serve again; what was acknowledged is on disk',
+            exit: EXIT.databaseUnreachable,
+            cause: error,
+          });
     resolve({ text: failure.message, exit: failure.exit, failure });
   });
   return {

@@ -1,5 +1,5 @@
 // One driver for both back ends: pg, to a PostgreSQL server or to the socket of the embedded database.
-import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
+import { CamelCasePlugin, Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../log.ts';
 import type { Tables } from './tables.ts';
@@ -26,6 +26,18 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.DATE, String);
 
+/** Kysely's own migration lock is one of a session, which the embedded database has none of; migrate.ts takes another. */
+class AdapterWithoutMigrationLock extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
+class Dialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new AdapterWithoutMigrationLock();
+  }
+}
+
 /** Opens a pool; nothing is connected before the first query. */
 export function connectDatabase({
   target,
@@ -47,7 +59,7 @@ export function connectDatabase({
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'));
   const database = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
+    dialect: new Dialect({ pool }),
     plugins: [new CamelCasePlugin()],
   });
   let closing: Promise<void> | undefined;

@@ -1,4 +1,6 @@
-// What can go wrong with the embedded database, each with a stable code and a sentence that says what to do.
+// What can go wrong with the embedded database, each with a stable code, and a hint that says what to do.
+import { codeOf, Failure } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 
 /** Who owns a data directory, as its owner wrote it down. */
 export interface DataDirHolder {
@@ -8,14 +10,18 @@ export interface DataDirHolder {
   since: string;
 }
 
-/** Base of every error that opening or running the embedded database raises on purpose. */
-export class EmbeddedDatabaseError extends Error {
-  readonly code: string;
+const EXITS: Record<string, number> = {
+  DATA_DIR_HELD: EXIT.lockHeld,
+  DATA_DIR_DENIED: EXIT.configuration,
+  DATA_DIR_NOT_A_DIRECTORY: EXIT.configuration,
+  DATA_DIR_FOREIGN: EXIT.configuration,
+};
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+/** Base of every error that opening or running the embedded database raises on purpose. */
+export class EmbeddedDatabaseError extends Failure {
+  constructor(code: string, message: string, hint: string, { cause }: ErrorOptions = {}) {
+    super({ code, message, hint, exit: EXITS[code] ?? EXIT.databaseUnreachable, cause });
     this.name = new.target.name;
-    this.code = code;
   }
 }
 
@@ -29,8 +35,8 @@ export class DataDirHeldError extends EmbeddedDatabaseError {
       : 'another process that did not say who it is';
     super(
       'DATA_DIR_HELD',
-      `The data directory ${dataDir} is held by ${who}${detail}. ` +
-        'Stop that process, or choose another directory with SVC_DATA_DIR or --data-dir.',
+      `the data directory ${dataDir} is held by ${who}${detail}`,
+      'stop that process, or choose another directory with SVC_DATA_DIR or --data-dir',
     );
     this.holder = holder;
   }
@@ -65,56 +71,51 @@ const CLASSES = {
 export interface PortableError {
   code: string;
   message: string;
+  hint: string;
 }
 
 /** An error as it can be posted from the worker thread. */
 export function toPortableError(error: unknown): PortableError {
-  if (error instanceof EmbeddedDatabaseError) return { code: error.code, message: error.message };
-  const { code, message } = workerDied(error instanceof Error ? error.message : String(error));
-  return { code, message };
+  const known =
+    error instanceof EmbeddedDatabaseError
+      ? error
+      : workerDied(error instanceof Error ? error.message : String(error));
+  return { code: known.code, message: known.message, hint: known.hint };
 }
 
 /** The error that was posted, as an instance of its class again. */
-export function fromPortableError({ code, message }: PortableError): EmbeddedDatabaseError {
+export function fromPortableError({ code, message, hint }: PortableError): EmbeddedDatabaseError {
   const match = Object.entries(CLASSES).find(([name]) => name === code);
-  return match ? new match[1](code, message) : new EmbeddedDatabaseError(code, message);
+  return match ? new match[1](code, message, hint) : new EmbeddedDatabaseError(code, message, hint);
 }
 
 /** The error for a full disk. */
 export function diskFull(dataDir: string, detail: string, options?: ErrorOptions): DiskFullError {
-  const message =
-    `The file system of ${dataDir} is full (${detail}). ` +
-    'Free space there and start again: nothing acknowledged is lost.';
-  return new DiskFullError('DISK_FULL', message, options);
+  const message = `the file system of ${dataDir} is full (${detail})`;
+  const hint = 'free space there and start again: nothing acknowledged is lost';
+  return new DiskFullError('DISK_FULL', message, hint, options);
 }
 
 /** The error for files of another PostgreSQL. */
 export function otherVersion(dataDir: string, detail: string): DatabaseVersionError {
-  const message =
-    `The database in ${dataDir} was made by another version of PostgreSQL (${detail}). ` +
-    'Run the release that made it, or choose another directory with SVC_DATA_DIR or --data-dir.';
-  return new DatabaseVersionError('DATABASE_VERSION', message);
+  const message = `the database in ${dataDir} was made by another version of PostgreSQL (${detail})`;
+  const hint = 'run the release that made it, or choose another directory with SVC_DATA_DIR or --data-dir';
+  return new DatabaseVersionError('DATABASE_VERSION', message, hint);
 }
 
 /** The error for damaged files. */
 export function corrupt(dataDir: string, detail: string): DatabaseCorruptError {
-  const message =
-    `The database in ${dataDir} is damaged (${detail}). Restore the directory from a backup, ` +
-    'or move its `pgdata` away to begin with an empty database.';
-  return new DatabaseCorruptError('DATABASE_CORRUPT', message);
+  const message = `the database in ${dataDir} is damaged (${detail})`;
+  const hint =
+    'restore the directory from a backup, or move its `pgdata` away to begin with an empty database';
+  return new DatabaseCorruptError('DATABASE_CORRUPT', message, hint);
 }
 
 /** The error for a worker thread or backend that ended by itself. */
 export function workerDied(detail: string, options?: ErrorOptions): DatabaseWorkerError {
-  const message =
-    `The embedded database stopped unexpectedly: ${detail}. ` +
-    'Restart svc: what was acknowledged is recovered then.';
-  return new DatabaseWorkerError('DATABASE_WORKER_DIED', message, options);
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  const message = `the embedded database stopped unexpectedly: ${detail}`;
+  const hint = 'restart svc: what was acknowledged is recovered then';
+  return new DatabaseWorkerError('DATABASE_WORKER_DIED', message, hint, options);
 }
 
 /**
@@ -126,11 +127,9 @@ function codeOf(error: unknown): string | undefined {
 export function explainFileError(error: unknown, dataDir: string): Error {
   if (error instanceof EmbeddedDatabaseError) return error;
   const cause = error instanceof Error ? error : new Error(String(error));
-  const unusable = (code: string, why: string, what: string) =>
-    new DataDirUnusableError(code, `The data directory ${dataDir} ${why} (${cause.message}). ${what}`, {
-      cause,
-    });
-  const elsewhere = 'or choose another directory with SVC_DATA_DIR or --data-dir.';
+  const unusable = (code: string, why: string, hint: string) =>
+    new DataDirUnusableError(code, `the data directory ${dataDir} ${why} (${cause.message})`, hint, { cause });
+  const elsewhere = 'or choose another directory with SVC_DATA_DIR or --data-dir';
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -140,13 +139,13 @@ export function explainFileError(error: unknown, dataDir: string): Error {
       return unusable(
         'DATA_DIR_DENIED',
         'cannot be read and written by this user',
-        `Change its owner, ${elsewhere}`,
+        `change its owner, ${elsewhere}`,
       );
     case 'EROFS':
-      return unusable('DATA_DIR_DENIED', 'is on a read-only file system', `Mount it writable, ${elsewhere}`);
+      return unusable('DATA_DIR_DENIED', 'is on a read-only file system', `mount it writable, ${elsewhere}`);
     case 'ENOTDIR':
     case 'EEXIST':
-      return unusable('DATA_DIR_NOT_A_DIRECTORY', 'is not a directory', `Move that file away, ${elsewhere}`);
+      return unusable('DATA_DIR_NOT_A_DIRECTORY', 'is not a directory', `move that file away, ${elsewhere}`);
     default:
       return cause;
   }

@@ -201,7 +201,7 @@ function refuseForeignDatabase(dataDir: string): void {
   if (owner === undefined || self === undefined || owner === self) return;
   throw new DataDirUnusableError(
     'DATA_DIR_FOREIGN',
-    `The database in ${dataDir} belongs to user id ${owner}, and this process runs as ${self}. ` +
-      'Run it as that user, or choose another directory with SVC_DATA_DIR or --data-dir.',
+    `the database in ${dataDir} belongs to user id ${owner}, and this process runs as ${self}`,
+    'run it as that user, or choose another directory with SVC_DATA_DIR or --data-dir',
   );
 }

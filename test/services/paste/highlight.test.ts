@@ -164,7 +164,7 @@ describe('what is shown plain', () => {
 
   it('is content that no deadline can interrupt: its thread is killed, and the next content gets a new one', async () => {
     await withHighlighter({ timeLimitMs: 1_000, killAfterMs: 1_500 }, async (highlighter) => {
-      // One regular expression of this grammar backtracks over such a line for minutes.
+      // One regular expression of this grammar backtracks over such a line for 20 s and more.
       const content = 'a '.repeat(2_400);
       const killed = await highlighter.renderContentHtml({ content, language: 'ahk' });
       expect(killed).toMatchObject({ highlighted: false, plain: 'too-slow' });

@@ -6,7 +6,7 @@ import { icon } from './icons.ts';
 export type AssetUrl = (name: string) => string;
 
 /** Style sheets and scripts of one kind of page, beside those that all pages load. */
-export type PageAsset = 'editor.css' | 'editor.js' | 'viewer.css' | 'viewer.js';
+type PageAsset = 'editor.css' | 'editor.js' | 'viewer.css' | 'viewer.js';
 
 /** A page around content that is streamed as bytes: send `head`, the bytes, `tail`. */
 export interface PageParts {

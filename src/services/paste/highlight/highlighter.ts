@@ -7,7 +7,7 @@ import type { Layout, Rendering, RenderingForm } from './render.ts';
 import { createRenderer, type RendererOptions } from './renderer.ts';
 import { createTokenizer, type PlainReason, type Tokenized, type TokenizerOptions } from './tokenizer.ts';
 
-export interface HighlightRequest {
+interface HighlightRequest {
   content: string;
   /** A supported language id. */
   language: string;
@@ -18,7 +18,7 @@ export interface HighlightRequest {
   key?: string | undefined;
 }
 
-export interface Highlighted {
+interface Highlighted {
   /** UTF-8 markup. Shared with the cache: not to be written to or transferred. */
   html: Uint8Array<ArrayBuffer>;
   highlighted: boolean;

@@ -4,7 +4,7 @@ import { inlinePalette, tokenKinds } from './token-kinds.ts';
 import { type Tokens, tokenKind, tokenStart } from './tokens.ts';
 
 /** Up to here each line is an element with an anchor; above, browsers grow slow and the layout is cheaper. */
-export const ANCHORED_LINES_LIMIT = 10_000;
+const ANCHORED_LINES_LIMIT = 10_000;
 
 /**
  * - `page`: classes, numbered lines; for our own pages and style sheet

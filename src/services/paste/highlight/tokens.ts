@@ -11,9 +11,6 @@ export type Tokens = Uint32Array<ArrayBuffer>;
 const KIND_BITS = 5;
 const KIND_MASK = 2 ** KIND_BITS - 1;
 
-/** Content longer than this cannot be addressed. */
-export const MAX_TOKENIZED_LENGTH = 2 ** (32 - KIND_BITS);
-
 if (tokenKinds.length > KIND_MASK) throw new Error('There are more kinds of token than fit their bits.');
 
 export function packToken(start: number, kind: number): number {
