@@ -24,7 +24,8 @@ const EXPLANATIONS: Record<string, string> = {
   DATA_DIR_FOREIGN:
     'The database in the data folder belongs to another user; run the command as that user, not as root.',
   DATA_DIR_NOT_A_DIRECTORY: 'The data folder is a file.',
-  DISK_FULL: 'The disk of the data folder is full. What was acknowledged is on disk; free space and start again.',
+  DISK_FULL:
+    'The disk of the data folder is full. What was acknowledged is on disk; free space and start again.',
   JOB_RUNNING:
     'A job never runs twice at once. The one that runs is named; if its process died, its lock ends within a minute.',
   LEASE_HELD:
