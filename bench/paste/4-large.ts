@@ -16,7 +16,7 @@ const CONTENTS: Record<string, string> = {
   'markup to escape': '<&"'.repeat(MIB / 3),
   'control characters': '\u0001'.repeat(MIB),
   emoji: '😀'.repeat(MIB / 4),
-  code: 'export const answer: number = 42; // why\n'.repeat(MIB / 40),
+  code: 'export const answer: number = 42; // why\n'.repeat(MIB / 41),
 };
 
 export async function run(): Promise<void> {

@@ -1,6 +1,7 @@
 // Purging 200,000 expired pastes while others are read: the p99 of reads against its idle value, on both back ends.
 import { join } from 'node:path';
 import pg from 'pg';
+import { openEmbeddedDatabase } from '../../src/platform/embedded/open.ts';
 import { load } from '../support/load.ts';
 import {
   durablePostgres,
@@ -33,7 +34,13 @@ export async function run(): Promise<void> {
   const data = { SVC_DATA_DIR: join(scratch.path, 'data') };
   const embedded = await startSvc({ env: data });
   try {
-    await fill({ host: data.SVC_DATA_DIR, port: 5432, user: 'postgres', database: 'postgres' });
+    const shared = await openEmbeddedDatabase({
+      dataDir: data.SVC_DATA_DIR,
+      command: 'bench',
+      mode: 'share',
+    });
+    await fill(shared.connection);
+    await shared.close();
     await measure('embedded', embedded, data);
   } finally {
     await embedded.stop();

@@ -1,5 +1,6 @@
 // Starts what a daemon serves, and stops it again in the order that loses nothing.
 import type { FastifyInstance } from 'fastify';
+import type { Origin } from '../platform/config/config.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listen } from './http/listen.ts';
@@ -30,12 +31,12 @@ export interface RunningServers {
 
 interface ServiceDefinition {
   create(options: { platform: Platform; version: string }): Promise<FastifyInstance>;
-  port(platform: Platform): number;
+  origin(platform: Platform): Origin;
   portSetting: string;
 }
 
 const SERVICES: Record<ServiceName, ServiceDefinition> = {
-  paste: { create: createPasteApp, port: ({ config }) => config.paste.port, portSetting: 'PASTE_PORT' },
+  paste: { create: createPasteApp, origin: ({ config }) => config.paste, portSetting: 'PASTE_PORT' },
 };
 
 /**
@@ -64,15 +65,18 @@ export async function startServers({ platform, version, services }: ServeOptions
   try {
     for (const name of services) {
       const service = SERVICES[name];
+      const origin = service.origin(platform);
       const app = await service.create({ platform, version });
       apps.push(app);
       const port = await listen(app, {
         host: config.host,
-        port: service.port(platform),
+        port: origin.port,
         service: name,
         portSetting: service.portSetting,
       });
       addresses[name] = addressOf(config.host, port);
+      // Port 0 asks for any free one: links in replies must lead to the one that was given.
+      if (origin.url === 'http://localhost:0') origin.url = `http://localhost:${port}`;
     }
     const opsPort = await listen(ops, {
       host: config.ops.host,

@@ -37,8 +37,8 @@ export interface DocumentedService {
   title: string;
   description: string;
   version: string;
-  /** Origin; `/api` is added. */
-  url: string;
+  /** Origin; `/api` is added. Asked when the document is made: a port may be known only once we listen. */
+  url: () => string;
   errors: ErrorShape;
   routes: Route[];
 }
@@ -75,7 +75,7 @@ export function openApiDocument(service: DocumentedService): OpenApiDocument {
   return {
     openapi: '3.1.1',
     info: { title: service.title, version: service.version, description: service.description },
-    servers: [{ url: `${service.url}/api` }],
+    servers: [{ url: `${service.url()}/api` }],
     paths,
   };
 }

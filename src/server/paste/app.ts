@@ -40,7 +40,7 @@ export async function createPasteApp({ platform, version }: PasteAppOptions): Pr
       description:
         'Create, read, unlock and delete text pastes. All operations are public; creation is rate limited.',
       version,
-      url: platform.config.paste.url,
+      url: () => platform.config.paste.url,
       errors: flatErrors,
       routes: documented,
     },

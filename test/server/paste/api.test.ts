@@ -77,7 +77,13 @@ describe.each(backends())('the paste API on $name', (backend) => {
     });
 
     test('ignores unknown fields and takes null for what is not set', async () => {
-      const { pasteId } = await create(server, { title: null, password: null, customId: null, burnAfterRead: null, colour: 'red' });
+      const { pasteId } = await create(server, {
+        title: null,
+        password: null,
+        customId: null,
+        burnAfterRead: null,
+        colour: 'red',
+      });
       expect(await json(get(`/api/pastes/${pasteId}`))).toMatchObject({ title: null, burnAfterRead: false });
     });
 
@@ -88,7 +94,11 @@ describe.each(backends())('the paste API on $name', (backend) => {
 
     test.each([
       ['plain', (text: string) => JSON.stringify(text)],
-      ['escaped', (text: string) => `"${[...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`],
+      [
+        'escaped',
+        (text: string) =>
+          `"${[...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`,
+      ],
     ])('takes 1,048,576 bytes and not one more, %s', async (_name, write) => {
       for (const unit of ['a', '😀']) {
         const content = unit.repeat(MIB / Buffer.byteLength(unit));
@@ -98,7 +108,11 @@ describe.each(backends())('the paste API on $name', (backend) => {
         const read = await json(get(`/api/pastes/${String(pasteId)}`));
         expect(read.content === content).toBe(true);
         expect(read.sizeBytes).toBe(MIB);
-        const tooLarge = await post(server, '/api/pastes', `{"expiresIn":"1h","content":${write(`${content}a`)}}`);
+        const tooLarge = await post(
+          server,
+          '/api/pastes',
+          `{"expiresIn":"1h","content":${write(`${content}a`)}}`,
+        );
         expect(tooLarge.status).toBe(413);
         expect(await json(tooLarge)).toEqual({ error: expect.stringContaining('1 MB') });
       }
@@ -107,11 +121,18 @@ describe.each(backends())('the paste API on $name', (backend) => {
     test('never changes the content', async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((text) => text.isWellFormed() && !text.includes('\0')),
+          fc
+            .string({ unit: 'binary', minLength: 1, maxLength: 300 })
+            .filter((text) => text.isWellFormed() && !text.includes('\0')),
           async (content) => {
             const { pasteId, rawUrl } = await create(server, { content });
-            expect(await json(get(`/api/pastes/${pasteId}`))).toMatchObject({ content, sizeBytes: Buffer.byteLength(content) });
-            expect(Buffer.from(await (await fetch(rawUrl)).arrayBuffer()).equals(Buffer.from(content))).toBe(true);
+            expect(await json(get(`/api/pastes/${pasteId}`))).toMatchObject({
+              content,
+              sizeBytes: Buffer.byteLength(content),
+            });
+            expect(Buffer.from(await (await fetch(rawUrl)).arrayBuffer()).equals(Buffer.from(content))).toBe(
+              true,
+            );
           },
         ),
         { numRuns: 40, examples: [['  \r\n\t '], ['\ufeffa'], ['e\u0301é'], ['\\"\\\\']] },
@@ -120,10 +141,14 @@ describe.each(backends())('the paste API on $name', (backend) => {
 
     test('gives a custom id to exactly one of those who race for it', async () => {
       const racers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => post(server, '/api/pastes', aPaste({ customId: 'wanted-id', content: `racer ${index}` }))),
+        Array.from({ length: 20 }, (_, index) =>
+          post(server, '/api/pastes', aPaste({ customId: 'wanted-id', content: `racer ${index}` })),
+        ),
       );
       expect(racers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
-      expect(await json(racers.find(({ status }) => status === 409) ?? Response.error())).toEqual({ error: expect.any(String) });
+      expect(await json(racers.find(({ status }) => status === 409) ?? Response.error())).toEqual({
+        error: expect.any(String),
+      });
     });
 
     test('frees a custom id when its paste expires', async () => {
@@ -136,7 +161,11 @@ describe.each(backends())('the paste API on $name', (backend) => {
 
   describe('reading', () => {
     test('answers every field and counts each read', async () => {
-      const { pasteId, expiresAt } = await create(server, { title: 'T', language: 'typescript', content: 'é' });
+      const { pasteId, expiresAt } = await create(server, {
+        title: 'T',
+        language: 'typescript',
+        content: 'é',
+      });
       const read = await get(`/api/pastes/${pasteId}`);
       expect(read.headers.get('cache-control')).toBe('no-store');
       expect(await read.json()).toEqual({
@@ -173,10 +202,16 @@ describe.each(backends())('the paste API on $name', (backend) => {
     test('gives a burn-after-read paste to exactly one of those who race for it', async () => {
       const { pasteId, burnAfterRead } = await create(server, { burnAfterRead: true, content: 'once' });
       expect(burnAfterRead).toBe(true);
-      const readers = await Promise.all(Array.from({ length: 50 }, (_, index) => get(index % 2 ? `/raw/${pasteId}` : `/api/pastes/${pasteId}`)));
+      const readers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          get(index % 2 ? `/raw/${pasteId}` : `/api/pastes/${pasteId}`),
+        ),
+      );
       expect(readers.filter(({ status }) => status === 200)).toHaveLength(1);
       expect(readers.filter(({ status }) => status === 404)).toHaveLength(49);
-      const { rows } = await server.platform.storage.pool.query('SELECT 1 FROM paste WHERE paste_id = $1', [pasteId]);
+      const { rows } = await server.platform.storage.pool.query('SELECT 1 FROM paste WHERE paste_id = $1', [
+        pasteId,
+      ]);
       expect(rows).toEqual([]);
     });
 
@@ -209,14 +244,29 @@ describe.each(backends())('the paste API on $name', (backend) => {
       const refused = await get(`/api/pastes/${pasteId}`);
       expect(refused.status).toBe(403);
       expect(await refused.json()).toEqual({ error: expect.any(String), passwordRequired: true });
-      expect(await json(post(server, `/api/pastes/${pasteId}/verify`, { password: 'pw' }))).toMatchObject({ viewCount: 1 });
+      expect(await json(post(server, `/api/pastes/${pasteId}/verify`, { password: 'pw' }))).toMatchObject({
+        viewCount: 1,
+      });
     });
 
     test('the right password answers the read and highlighted markup that carries its own styles', async () => {
-      const { pasteId } = await create(server, { password: 'pw', language: 'ts', content: 'const a = "<b>";' });
+      const { pasteId } = await create(server, {
+        password: 'pw',
+        language: 'ts',
+        content: 'const a = "<b>";',
+      });
       const unlocked = await json(post(server, `/api/pastes/${pasteId}/verify`, { password: 'pw' }));
       expect(Object.keys(unlocked)).toEqual([
-        'pasteId', 'title', 'content', 'language', 'createdAt', 'expiresAt', 'viewCount', 'burnAfterRead', 'sizeBytes', 'highlightedHtml',
+        'pasteId',
+        'title',
+        'content',
+        'language',
+        'createdAt',
+        'expiresAt',
+        'viewCount',
+        'burnAfterRead',
+        'sizeBytes',
+        'highlightedHtml',
       ]);
       expect(unlocked.highlightedHtml).toMatch(/^<pre style="/);
       expect(unlocked.highlightedHtml).toContain('&lt;b');
@@ -232,13 +282,18 @@ describe.each(backends())('the paste API on $name', (backend) => {
 
     test('verifying a paste without a password is a read', async () => {
       const { pasteId } = await create(server);
-      expect(await json(post(server, `/api/pastes/${pasteId}/verify`, { password: 'any' }))).toMatchObject({ content: 'hello', viewCount: 1 });
+      expect(await json(post(server, `/api/pastes/${pasteId}/verify`, { password: 'any' }))).toMatchObject({
+        content: 'hello',
+        viewCount: 1,
+      });
       expect(await json(get(`/api/pastes/${pasteId}`))).toMatchObject({ viewCount: 2 });
     });
 
     test('a password is kept as Argon2id and answered nowhere', async () => {
       const { pasteId } = await create(server, { password: 'hunter2-hunter2' });
-      const { rows } = await server.platform.storage.pool.query('SELECT * FROM paste WHERE paste_id = $1', [pasteId]);
+      const { rows } = await server.platform.storage.pool.query('SELECT * FROM paste WHERE paste_id = $1', [
+        pasteId,
+      ]);
       expect(rows[0].password_hash).toMatch(/^\$argon2id\$/);
       expect(JSON.stringify(rows)).not.toContain('hunter2-hunter2');
     });
@@ -282,8 +337,14 @@ describe.each(backends())('the paste API on $name', (backend) => {
       const { pasteId } = await create(server);
       const expired = await create(server, { expiresIn: '10min' });
       server.clock.advance(600_000);
-      const answers = await Promise.all([remove(pasteId, 'dk_wrong'), remove('unknown-paste', 'dk_wrong'), remove(expired.pasteId, expired.deleteToken)]);
-      const seen = await Promise.all(answers.map(async (answer) => ({ status: answer.status, body: await answer.text() })));
+      const answers = await Promise.all([
+        remove(pasteId, 'dk_wrong'),
+        remove('unknown-paste', 'dk_wrong'),
+        remove(expired.pasteId, expired.deleteToken),
+      ]);
+      const seen = await Promise.all(
+        answers.map(async (answer) => ({ status: answer.status, body: await answer.text() })),
+      );
       expect(seen[0]?.status).toBe(404);
       expect(new Set(seen.map((answer) => JSON.stringify(answer))).size).toBe(1);
     });
@@ -295,7 +356,10 @@ describe.each(backends())('the paste API on $name', (backend) => {
 
     test('keeps no token, only its hash', async () => {
       const { pasteId, deleteToken } = await create(server);
-      const { rows } = await server.platform.storage.pool.query('SELECT delete_token_hash FROM paste WHERE paste_id = $1', [pasteId]);
+      const { rows } = await server.platform.storage.pool.query(
+        'SELECT delete_token_hash FROM paste WHERE paste_id = $1',
+        [pasteId],
+      );
       expect(rows[0].delete_token_hash).toHaveLength(32);
       expect(rows[0].delete_token_hash.toString('latin1')).not.toContain(deleteToken.slice(3, 20));
     });
@@ -306,7 +370,9 @@ describe.each(backends())('the paste API on $name', (backend) => {
   });
 
   test('languages are listed by id and name', async () => {
-    const { languages } = (await json(get('/api/languages'))) as { languages: Array<{ id: string; name: string }> };
+    const { languages } = (await json(get('/api/languages'))) as {
+      languages: Array<{ id: string; name: string }>;
+    };
     expect(languages).toContainEqual({ id: 'plaintext', name: expect.any(String) });
     expect(languages).toContainEqual({ id: 'typescript', name: 'TypeScript' });
     expect(languages.length).toBeGreaterThan(200);

@@ -39,24 +39,49 @@ describe.each(backends())('statistics on $name', (backend) => {
     await fetch(`${server.url}/api/pastes/${pasteId}?token=${deleteToken}`, { method: 'DELETE' });
     await fetch(`${server.url}/api/pastes/${burn.pasteId}`);
     server.clock.advance(600_000);
-    expect(await purgePastes(server.platform, { command: 'a test' })).toEqual({ pastes: 1, contentBytes: 5, complete: true });
+    expect(await purgePastes(server.platform, { command: 'a test' })).toEqual({
+      pastes: 1,
+      contentBytes: 5,
+      complete: true,
+    });
     expect(await stats()).toMatchObject({ totalPastes: 3, pastesToday: 3 });
   });
 
   test('name ten languages, by count and then by name', async () => {
-    const languages = ['rust', 'go', 'python', 'ruby', 'java', 'c', 'sql', 'css', 'html', 'json', 'yaml', 'toml'];
+    const languages = [
+      'rust',
+      'go',
+      'python',
+      'ruby',
+      'java',
+      'c',
+      'sql',
+      'css',
+      'html',
+      'json',
+      'yaml',
+      'toml',
+    ];
     await Promise.all([...languages, 'yaml', 'rust', 'rust'].map((language) => create(server, { language })));
     const { topLanguages } = await stats();
     expect(topLanguages).toEqual([
       { language: 'rust', count: 3 },
       { language: 'yaml', count: 2 },
-      ...['c', 'css', 'go', 'html', 'java', 'json', 'python', 'ruby'].map((language) => ({ language, count: 1 })),
+      ...['c', 'css', 'go', 'html', 'java', 'json', 'python', 'ruby'].map((language) => ({
+        language,
+        count: 1,
+      })),
     ]);
   });
 
   test('count exactly under racing creations, and not what was refused', async () => {
     await create(server, { customId: 'taken-id' });
-    await Promise.allSettled(Array.from({ length: 60 }, (_, index) => create(server, index % 3 ? {} : { customId: 'taken-id' })));
-    expect(await stats()).toMatchObject({ totalPastes: 41, topLanguages: [{ language: 'plaintext', count: 41 }] });
+    await Promise.allSettled(
+      Array.from({ length: 60 }, (_, index) => create(server, index % 3 ? {} : { customId: 'taken-id' })),
+    );
+    expect(await stats()).toMatchObject({
+      totalPastes: 41,
+      topLanguages: [{ language: 'plaintext', count: 41 }],
+    });
   });
 });
