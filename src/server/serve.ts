@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Origin } from '../platform/config/config.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Platform } from '../platform/platform.ts';
+import { closeGracefully } from './http/close.ts';
 import { listen } from './http/listen.ts';
 import { createOpsApp, type Readiness } from './ops.ts';
 import { createPasteApp } from './paste/app.ts';
@@ -55,9 +56,9 @@ export async function startServers({ platform, version, services }: ServeOptions
     readiness.ready = false;
     await Promise.all(
       apps.map((app) =>
-        app
-          .close()
-          .catch((error: unknown) => log.error({ error: messageOf(error) }, 'closing a server failed')),
+        closeGracefully(app).catch((error: unknown) =>
+          log.error({ error: messageOf(error) }, 'closing a server failed'),
+        ),
       ),
     );
     await ops.close();

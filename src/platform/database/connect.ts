@@ -58,6 +58,8 @@ export function connectDatabase({
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'));
+  // A connection that breaks while a query runs rejects that query, and says it a second time as an event.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({
     dialect: new Dialect({ pool }),
     plugins: [new CamelCasePlugin()],

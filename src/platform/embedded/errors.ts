@@ -128,7 +128,9 @@ export function explainFileError(error: unknown, dataDir: string): Error {
   if (error instanceof EmbeddedDatabaseError) return error;
   const cause = error instanceof Error ? error : new Error(String(error));
   const unusable = (code: string, why: string, hint: string) =>
-    new DataDirUnusableError(code, `the data directory ${dataDir} ${why} (${cause.message})`, hint, { cause });
+    new DataDirUnusableError(code, `the data directory ${dataDir} ${why} (${cause.message})`, hint, {
+      cause,
+    });
   const elsewhere = 'or choose another directory with SVC_DATA_DIR or --data-dir';
   switch (codeOf(error)) {
     case 'ENOSPC':

@@ -11,6 +11,7 @@ import {
 import { hashAddress } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { countInFlight } from './close.ts';
 import type { ErrorShape } from './error-shapes.ts';
 import { HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
@@ -77,6 +78,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
+  countInFlight(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
     reply.header('x-request-id', request.id);

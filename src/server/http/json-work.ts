@@ -23,12 +23,12 @@ function workers(): Piscina {
 
 /** Decodes a JSON body: bytes that are not UTF-8, not JSON, or hold a lone surrogate come back as a problem. */
 export async function decodeJsonBody(bytes: Uint8Array): Promise<Decoded> {
-  return bytes.byteLength <= INLINE_LIMIT_BYTES ? decodeJson(bytes) : workers().run(bytes, { name: 'json' });
+  return bytes.byteLength <= INLINE_LIMIT_BYTES ? decodeJson(bytes) : inWorker(bytes, 'json');
 }
 
 /** Decodes an application/x-www-form-urlencoded body into an object of texts; the first of equal names wins. */
 export async function decodeFormBody(bytes: Uint8Array): Promise<Decoded> {
-  return bytes.byteLength <= INLINE_LIMIT_BYTES ? decodeForm(bytes) : workers().run(bytes, { name: 'form' });
+  return bytes.byteLength <= INLINE_LIMIT_BYTES ? decodeForm(bytes) : inWorker(bytes, 'form');
 }
 
 /** Whether a reply holds a text so long that writing it as JSON belongs in a worker. */
@@ -46,4 +46,11 @@ export async function closeJsonWorkers(): Promise<void> {
   const closing = pool;
   pool = undefined;
   await closing?.destroy();
+}
+
+function inWorker(bytes: Uint8Array, name: 'json' | 'form'): Promise<Decoded> {
+  // Handing the memory over spares the event loop a copy of up to 6 MiB; a slice of shared memory has to be copied.
+  const { buffer } = bytes;
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  return workers().run(bytes, { name, ...(isWhole && { transferList: [buffer] }) });
 }
