@@ -37,18 +37,19 @@ export async function run(): Promise<void> {
         }
       }
     }
-    const sorted = [...worst].sort(([, a], [, b]) => b.maxMs - a.maxMs);
-    const longest = sorted[0]?.[1].maxMs ?? Number.NaN;
+    const sorted = [...worst].sort(([, a], [, b]) => b.oursMs - a.oursMs);
+    const [longest] = sorted;
+    if (!longest) throw new Error('nothing was measured');
     report({
-      name: `longest hold of the event loop, of ${LIMIT_MS} ms`,
-      ratio: longest / LIMIT_MS,
+      name: `longest hold of the event loop by a step of ours, of ${LIMIT_MS} ms`,
+      ratio: longest[1].oursMs / LIMIT_MS,
       limit: { atMost: 1 },
-      detail: `${longest.toFixed(1)} ms in ${sorted[0]?.[0]}`,
+      detail: `${longest[1].oursMs.toFixed(1)} ms in ${longest[0]}`,
     });
-    for (const [name, { maxMs, p99Ms, longestGcMs }] of sorted.slice(0, 8)) {
-      remark(
-        `${maxMs.toFixed(1)} ms (p99 ${p99Ms.toFixed(1)}, garbage collection ${longestGcMs.toFixed(1)}): ${name}`,
-      );
+    const withCollector = Math.max(...[...worst.values()].map(({ maxMs }) => maxMs));
+    remark(`with the pauses of the garbage collector: ${withCollector.toFixed(1)} ms at most`);
+    for (const [name, { maxMs, oursMs }] of sorted.slice(0, 8)) {
+      remark(`${oursMs.toFixed(1)} ms (${maxMs.toFixed(1)} with the garbage collector): ${name}`);
     }
   } finally {
     await server.stop();
@@ -56,9 +57,9 @@ export async function run(): Promise<void> {
   }
 }
 
-function keepWorst(worst: Map<string, LoopDelay>, name: string, delay: LoopDelay): void {
-  const known = worst.get(name);
-  if (!known || known.maxMs < delay.maxMs) worst.set(name, delay);
+function keepWorst(worst: Map<string, LoopDelay>, name: string, { maxMs, oursMs }: LoopDelay): void {
+  const known = worst.get(name) ?? { maxMs: 0, oursMs: 0 };
+  worst.set(name, { maxMs: Math.max(known.maxMs, maxMs), oursMs: Math.max(known.oursMs, oursMs) });
 }
 
 async function steps(

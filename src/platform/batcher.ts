@@ -37,6 +37,13 @@ export class Batcher<Item, Result> {
     });
   }
 
+  /** Resolves once nothing waits and nothing is under way. */
+  async drain(): Promise<void> {
+    while (this.#running > 0 || this.#waiting.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
   #start(): void {
     while (this.#waiting.length > 0 && this.#running < this.#options.concurrency) {
       const batch = this.#waiting.splice(0, this.#nextLength());

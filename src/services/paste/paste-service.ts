@@ -33,6 +33,8 @@ export async function openPasteService(
     // Two bytes a character at the most, and the object around them.
     sizeCalculation: (paste) => paste.content.length * 2 + 512,
   });
+  const reads = createReadCounter(platform.database, platform.clock);
+  const inserts = createInserter(platform.database);
   const highlighter = createHighlighter();
   const unsubscribe = await platform.ephemeral.subscribe(GONE_CHANNEL, (message) => {
     for (const pasteId of message.split(' ')) cache.delete(pasteId);
@@ -40,11 +42,13 @@ export async function openPasteService(
   return {
     platform,
     cache,
-    reads: createReadCounter(platform.database, platform.clock),
-    inserts: createInserter(platform.database),
+    reads,
+    inserts,
     highlighter,
     reservedIds,
     close: async () => {
+      // A client that went away leaves its statement behind.
+      await Promise.all([reads.drain(), inserts.drain()]);
       await unsubscribe().catch((error: unknown) => platform.log.debug({ error }, 'unsubscribing failed'));
       await highlighter.close();
     },

@@ -31,8 +31,8 @@ export interface PurgeOptions {
 }
 
 // A batch that takes about this long lets reads through between; each is measured and the next one sized by it.
-const BATCH_TARGET_MS = 8;
-const SMALLEST_BATCH = 20;
+const BATCH_TARGET_MS = 3;
+const SMALLEST_BATCH = 10;
 const LARGEST_BATCH = 1_000;
 
 export const PURGE_LEASE = 'purge-pastes';
@@ -72,7 +72,7 @@ async function purgeAll(
 ): Promise<PurgeResult> {
   const expiredBy = new Date(parts.clock.now() - olderThanMs);
   const purged = { pastes: 0, contentBytes: 0 };
-  let batchSize = 100;
+  let batchSize = 50;
   while (!signal?.aborted) {
     const startedAt = performance.now();
     const rows = await purgeBatch(parts, lease, expiredBy, batchSize);
