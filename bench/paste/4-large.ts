@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { LoopDelay } from '../support/loop-delay.ts';
 import { type RunningServer, scratchFolder, startSvc } from '../support/processes.ts';
-import { remark, report } from '../support/report.ts';
+import { median, remark, report } from '../support/report.ts';
 
 const MIB = 1_048_576;
 const LIMIT_MS = 20;
-const ROUNDS = 3;
+// Others have the two cores too: a step that holds the loop by itself does so in every round, so the middle counts.
+const ROUNDS = 6;
 
 const CONTENTS: Record<string, string> = {
   'one long line': 'a'.repeat(MIB),
@@ -26,40 +27,43 @@ export async function run(): Promise<void> {
     nodeArgs: ['--import', new URL('../support/loop-delay.ts', import.meta.url).href],
   });
   try {
-    const worst = new Map<string, LoopDelay>();
+    const measured = new Map<string, LoopDelay[]>();
     for (let round = 0; round < ROUNDS; round++) {
       for (const [name, content] of Object.entries(CONTENTS)) {
         for (const escaping of ['plain', 'escaped'] as const) {
           for (const [step, delay] of await steps(server, content, escaping)) {
             // The first round warms the code up; what it holds the loop for is compilation.
-            if (round > 0) keepWorst(worst, `${step}, ${name}, ${escaping}`, delay);
+            if (round === 0) continue;
+            const key = `${step}, ${name}, ${escaping}`;
+            measured.set(key, [...(measured.get(key) ?? []), delay]);
           }
         }
       }
     }
-    const sorted = [...worst].sort(([, a], [, b]) => b.oursMs - a.oursMs);
+    const sorted = [...measured]
+      .map(([name, delays]) => ({
+        name,
+        oursMs: median(delays.map(({ oursMs }) => oursMs)),
+        worstMs: Math.max(...delays.map(({ maxMs }) => maxMs)),
+      }))
+      .sort((a, b) => b.oursMs - a.oursMs);
     const [longest] = sorted;
     if (!longest) throw new Error('nothing was measured');
     report({
       name: `longest hold of the event loop by a step of ours, of ${LIMIT_MS} ms`,
-      ratio: longest[1].oursMs / LIMIT_MS,
+      ratio: longest.oursMs / LIMIT_MS,
       limit: { atMost: 1 },
-      detail: `${longest[1].oursMs.toFixed(1)} ms in ${longest[0]}`,
+      detail: `${longest.oursMs.toFixed(1)} ms in ${longest.name}`,
     });
-    const withCollector = Math.max(...[...worst.values()].map(({ maxMs }) => maxMs));
-    remark(`with the pauses of the garbage collector: ${withCollector.toFixed(1)} ms at most`);
-    for (const [name, { maxMs, oursMs }] of sorted.slice(0, 8)) {
-      remark(`${oursMs.toFixed(1)} ms (${maxMs.toFixed(1)} with the garbage collector): ${name}`);
+    const single = Math.max(...sorted.map(({ worstMs }) => worstMs));
+    remark(`longest single one, garbage collector and other processes included: ${single.toFixed(1)} ms`);
+    for (const { name, oursMs, worstMs } of sorted.slice(0, 8)) {
+      remark(`${oursMs.toFixed(1)} ms (longest single one ${worstMs.toFixed(1)}): ${name}`);
     }
   } finally {
     await server.stop();
     scratch.remove();
   }
-}
-
-function keepWorst(worst: Map<string, LoopDelay>, name: string, { maxMs, oursMs }: LoopDelay): void {
-  const known = worst.get(name) ?? { maxMs: 0, oursMs: 0 };
-  worst.set(name, { maxMs: Math.max(known.maxMs, maxMs), oursMs: Math.max(known.oursMs, oursMs) });
 }
 
 async function steps(

@@ -22,13 +22,6 @@ export function isInteractive({ stdin, stderr }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/** Whether a stream wants colour: a terminal, unless NO_COLOR; or FORCE_COLOR. */
-export function wantsColor({ env }: Terminal, stream: NodeJS.WriteStream): boolean {
-  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
-  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true;
-  return stream.isTTY === true && env.TERM !== 'dumb';
-}
-
 /** Prints the answer, with a line end. */
 export function print({ stdout }: Terminal, text: string): void {
   stdout.write(`${text}\n`);

@@ -8,11 +8,6 @@ import { listen } from './http/listen.ts';
 import { createOpsApp, type Readiness } from './ops.ts';
 import { createPasteApp } from './paste/app.ts';
 
-/** A long-running part beside the HTTP servers, such as the scheduler. */
-export interface Daemon {
-  stop(): Promise<void>;
-}
-
 export type ServiceName = 'paste';
 
 export const SERVICE_NAMES: readonly ServiceName[] = ['paste'];

@@ -110,7 +110,7 @@ describe('creating', () => {
     const result = await paste(args, { input });
     expect(result).toMatchObject({ code, stdout: '' });
     expect(result.stderr).toMatch(message);
-    expect(result.stderr).toMatch(/^svc: [^]+\nTry: /);
+    expect(result.stderr).toMatch(/^svc: [\s\S]+\nTry: /);
     expect(result.stderr).not.toMatch(/\n\s+at /);
   });
 

@@ -21,12 +21,18 @@ async function load(url: string, hotId: string, stop: AbortSignal): Promise<Ackn
       try {
         const content = `content ${name} ${round}`;
         const [created, read] = await Promise.all([
-          fetch(`${url}/api/pastes`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ content, expiresIn: '1d' }) }),
+          fetch(`${url}/api/pastes`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ content, expiresIn: '1d' }),
+          }),
           fetch(`${url}/api/pastes/${hotId}`),
         ]);
-        if (created.status === 201) seen.pastes.set(((await created.json()) as { pasteId: string }).pasteId, content);
+        if (created.status === 201)
+          seen.pastes.set(((await created.json()) as { pasteId: string }).pasteId, content);
         else seen.refusals.add(created.status);
-        if (read.status === 200) seen.views = Math.max(seen.views, ((await read.json()) as { viewCount: number }).viewCount);
+        if (read.status === 200)
+          seen.views = Math.max(seen.views, ((await read.json()) as { viewCount: number }).viewCount);
         else seen.refusals.add(read.status);
       } catch {
         // The server is gone in the middle of an answer: that answer was not given.
@@ -40,7 +46,11 @@ async function load(url: string, hotId: string, stop: AbortSignal): Promise<Ackn
 
 async function createHot(url: string, customId: string): Promise<void> {
   const body = JSON.stringify({ content: 'hot', expiresIn: '1d', customId });
-  const response = await fetch(`${url}/api/pastes`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const response = await fetch(`${url}/api/pastes`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   expect(response.status).toBe(201);
 }
 
@@ -55,7 +65,9 @@ async function expectAllThere(url: string, { pastes, views }: Acknowledged, hotI
 }
 
 describe.each(backends())('SIGKILL under load on $name', (backend) => {
-  test('loses no acknowledged paste and no acknowledged read, three times over', { timeout: 60_000 }, async () => {
+  test('loses no acknowledged paste and no acknowledged read, three times over', {
+    timeout: 60_000,
+  }, async () => {
     const database = await backend.create();
     const env = { ...database.settings };
     for (let round = 0; round < 3; round++) {
@@ -80,11 +92,20 @@ describe.each(backends())('SIGKILL under load on $name', (backend) => {
     await database.remove();
   });
 
-  test('SIGTERM under load answers every request that was accepted and exits 0', { timeout: 60_000 }, async () => {
+  test('SIGTERM under load answers every request that was accepted and exits 0', {
+    timeout: 60_000,
+  }, async () => {
     const database = await backend.create();
     const server = await serveSvc({ env: { ...database.settings } });
     await createHot(server.url, 'hot-paste');
-    const answers = Promise.all(Array.from({ length: 100 }, () => fetch(`${server.url}/api/pastes/hot-paste`).then((r) => r.status, () => 'refused')));
+    const answers = Promise.all(
+      Array.from({ length: 100 }, () =>
+        fetch(`${server.url}/api/pastes/hot-paste`).then(
+          (r) => r.status,
+          () => 'refused',
+        ),
+      ),
+    );
     const code = await server.end('SIGTERM');
     expect(code).toBe(0);
     // Refused before it was accepted, told that the server stops, or answered: never cut in the middle.
@@ -112,7 +133,10 @@ describe.skipIf(inject('postgresBin') === '')('PostgreSQL going away', () => {
     await createHot(server.url, 'hot-paste');
     const stop = new AbortController();
     const loading = load(server.url, 'hot-paste', stop.signal);
-    await until(async () => ((await (await fetch(`${server.url}/api/stats`)).json()) as { totalPastes: number }).totalPastes > 40);
+    await until(
+      async () =>
+        ((await (await fetch(`${server.url}/api/stats`)).json()) as { totalPastes: number }).totalPastes > 40,
+    );
     await postgres.kill();
 
     const refused = await fetch(`${server.url}/api/pastes/hot-paste`);
@@ -137,10 +161,19 @@ describe.skipIf(inject('redisServer') === '' || inject('postgresUrl') === '')('R
   test('is said in health, and limits hold all the same', { timeout: 60_000 }, async () => {
     const redis = await startRedis(inject('redisServer'));
     const database = await createPostgresDatabase(inject('postgresUrl'));
-    const server = await serveSvc({ env: { ...database.settings, REDIS_URL: redis.url, PASTE_RATE_LIMIT_CREATE_PER_HOUR: '3' } });
+    const server = await serveSvc({
+      env: { ...database.settings, REDIS_URL: redis.url, PASTE_RATE_LIMIT_CREATE_PER_HOUR: '3' },
+    });
     const attempt = async () =>
-      (await fetch(`${server.url}/api/pastes`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"content":"x","expiresIn":"1h"}' })).status;
-    const redisIsUp = async () => ((await (await fetch(`${server.url}/api/health`)).json()) as { redis: boolean }).redis;
+      (
+        await fetch(`${server.url}/api/pastes`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"content":"x","expiresIn":"1h"}',
+        })
+      ).status;
+    const redisIsUp = async () =>
+      ((await (await fetch(`${server.url}/api/health`)).json()) as { redis: boolean }).redis;
 
     expect(await attempt()).toBe(201);
     await redis.kill();

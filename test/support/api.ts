@@ -17,7 +17,12 @@ export function aPaste(fields: Record<string, unknown> = {}): Record<string, unk
 }
 
 /** Sends JSON. */
-export function post(server: PasteServer, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export function post(
+  server: PasteServer,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(server.url + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },

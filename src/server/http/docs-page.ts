@@ -36,6 +36,7 @@ export function docsPage(document: OpenApiDocument, styleSheetUrl: string): stri
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${document.info.title} API</title>
+  <link rel="icon" href="data:,">
   <link rel="stylesheet" href="${styleSheetUrl}">
 </head>
 <body>
