@@ -7,6 +7,8 @@ import { jobs } from './jobs.ts';
 import type { WorkerInput, WorkerReport } from './worker.ts';
 
 export interface Scheduler {
+  /** Starts a job now, besides its schedule; does not wait for it. */
+  run(job: string): Promise<void>;
   /** Schedules nothing new, asks running jobs to end, and ends those that do not within the time given. */
   stop(withinMs: number): Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function startScheduler(platform: Platform): Promise<Scheduler> {
   });
   await bree.start();
   return {
+    run: (job) => bree.run(job),
     stop: async (withinMs) => {
       const deadline = new Promise((resolve) => setTimeout(resolve, withinMs).unref());
       // stop() waits for ever for a worker that does not answer.

@@ -73,7 +73,18 @@ unreachable, 78 configuration wrong.`,
       .action(async (_options, command: Command) => {
         const { runServe } = await import('../serve/run-serve.ts');
         await runServe(terminal, command, 'api');
-      }),
+      })
+      .addHelpText(
+        'after',
+        `
+Any number of them share one PostgreSQL and one Redis.
+
+Examples:
+  $ svc serve api --config /etc/svc.env
+  $ svc serve api --only paste --wait-for 30s
+
+Exit status: as svc serve.`,
+      ),
   );
   serve.addCommand(
     withServeOptions(new Command('scheduler'))
@@ -82,7 +93,17 @@ unreachable, 78 configuration wrong.`,
       .action(async (_options, command: Command) => {
         const { runServe } = await import('../serve/run-serve.ts');
         await runServe(terminal, command, 'scheduler');
-      }),
+      })
+      .addHelpText(
+        'after',
+        `
+Any number of them share one PostgreSQL; each job runs once for a minute of its schedule.
+
+Examples:
+  $ svc serve scheduler --config /etc/svc.env
+
+Exit status: as svc serve.`,
+      ),
   );
   return serve;
 }

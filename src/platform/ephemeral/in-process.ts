@@ -50,12 +50,12 @@ export class InProcessStore implements EphemeralStore {
   }
 
   async get(key: string): Promise<string | undefined> {
-    const entry = this.#values.get(key);
-    return entry && entry.expiresAt > this.#clock.now() ? entry.value : undefined;
+    return this.#live(key);
   }
 
   async take(key: string): Promise<string | undefined> {
-    const value = await this.get(key);
+    // No await between the two, or all who race would get it.
+    const value = this.#live(key);
     this.#values.delete(key);
     return value;
   }
@@ -85,6 +85,11 @@ export class InProcessStore implements EphemeralStore {
       if (window.members.size === 0) this.#windows.delete(key);
     }
     for (const [key, { expiresAt }] of this.#values) if (expiresAt <= now) this.#values.delete(key);
+  }
+
+  #live(key: string): string | undefined {
+    const entry = this.#values.get(key);
+    return entry && entry.expiresAt > this.#clock.now() ? entry.value : undefined;
   }
 
   /** Keys held in memory: windows and values. */

@@ -1,0 +1,182 @@
+// One suite for both implementations of the ephemeral store.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createLocalBus, InProcessStore } from '../../../src/platform/ephemeral/in-process.ts';
+import { connectRedis } from '../../../src/platform/ephemeral/redis.ts';
+import type { EphemeralStore } from '../../../src/platform/ephemeral/store.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { until } from '../../support/serve.ts';
+import { TestClock } from '../../support/test-platform.ts';
+
+interface Kind {
+  name: string;
+  /** Two users of one store, as two processes would be. */
+  open(clock: TestClock): Promise<[EphemeralStore, EphemeralStore]>;
+  /** Lets time pass for values. */
+  passTime(clock: TestClock, ms: number): Promise<void>;
+}
+
+const kinds: Kind[] = [
+  {
+    name: 'in-process',
+    open: async (clock) => {
+      const store = new InProcessStore(clock, createLocalBus());
+      return [store, store];
+    },
+    passTime: async (clock, ms) => clock.advance(ms),
+  },
+];
+if (inject('redisUrl') !== '') {
+  kinds.push({
+    name: 'Redis',
+    open: async () => {
+      const log = await createLog({ level: 'silent' });
+      return [await connectRedis(inject('redisUrl'), log), await connectRedis(inject('redisUrl'), log)];
+    },
+    passTime: async (clock, ms) => {
+      clock.advance(ms);
+      const redis = new Redis(inject('redisUrl'));
+      for (const key of await redis.keys('svc:*')) {
+        const left = await redis.pttl(key);
+        if (left > 0) await redis.pexpire(key, Math.max(0, left - ms));
+      }
+      redis.disconnect();
+    },
+  });
+}
+
+describe.each(kinds)('the $name store', ({ open, passTime }) => {
+  const clock = new TestClock();
+  let one: EphemeralStore;
+  let two: EphemeralStore;
+  beforeAll(async () => {
+    [one, two] = await open(clock);
+  });
+  afterAll(async () => {
+    await one.close();
+    await two.close();
+  });
+  const key = () => `test:${randomUUID()}`;
+
+  describe('windows', () => {
+    test('at no moment hold more than the limit, and never refuse while they hold less', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 5 }),
+          fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 40 }),
+          async (limit, gaps) => {
+            const windowKey = key();
+            const taken: number[] = [];
+            let now = 1_000_000;
+            for (const [index, gap] of gaps.entries()) {
+              now += gap;
+              const inWindow = taken.filter((at) => at > now - 1_000).length;
+              const { granted, used } = await one.reserve({
+                key: windowKey,
+                limit,
+                windowMs: 1_000,
+                now,
+                member: String(index),
+              });
+              expect(granted).toBe(inWindow < limit);
+              if (granted) taken.push(now);
+              expect(used).toBe(Math.min(limit, inWindow + 1));
+            }
+          },
+        ),
+        { numRuns: 30 },
+      );
+    });
+
+    test('never pass the limit when two processes race', async () => {
+      const windowKey = key();
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          (index % 2 ? one : two).reserve({
+            key: windowKey,
+            limit: 7,
+            windowMs: 1_000,
+            now: 5_000,
+            member: String(index),
+          }),
+        ),
+      );
+      expect(answers.filter(({ granted }) => granted)).toHaveLength(7);
+    });
+
+    test('say when the oldest entered, and give slots back', async () => {
+      const windowKey = key();
+      const reserve = (now: number, member: string) =>
+        one.reserve({ key: windowKey, limit: 2, windowMs: 1_000, now, member });
+      await reserve(100, 'a');
+      await reserve(300, 'b');
+      expect(await reserve(500, 'c')).toEqual({ granted: false, used: 2, oldest: 100 });
+      await two.release(windowKey, 'a');
+      expect(await reserve(600, 'd')).toEqual({ granted: true, used: 2, oldest: 300 });
+    });
+  });
+
+  describe('values', () => {
+    test('are there until their time is up', async () => {
+      const name = key();
+      await one.put(name, 'value', 30_000);
+      expect(await two.get(name)).toBe('value');
+      await passTime(clock, 29_000);
+      expect(await two.get(name)).toBe('value');
+      await passTime(clock, 1_001);
+      expect(await two.get(name)).toBeUndefined();
+      expect(await two.take(name)).toBeUndefined();
+    });
+
+    test('are taken by exactly one of those who race', async () => {
+      const name = key();
+      await one.put(name, 'once', 30_000);
+      const takers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 ? one : two).take(name)),
+      );
+      expect(takers.filter((value) => value === 'once')).toHaveLength(1);
+      expect(takers.filter((value) => value === undefined)).toHaveLength(19);
+    });
+  });
+
+  test('publications reach every subscriber, until it ends its subscription', async () => {
+    const channel = key();
+    const heard: string[] = [];
+    const endFirst = await one.subscribe(channel, (message) => heard.push(`first ${message}`));
+    const endSecond = await one.subscribe(channel, (message) => heard.push(`second ${message}`));
+    await two.publish(channel, 'a');
+    await until(() => heard.length === 2);
+    await endFirst();
+    await two.publish(channel, 'b');
+    await until(() => heard.length === 3);
+    await endSecond();
+    expect(heard).toEqual(['first a', 'second a', 'second b']);
+  });
+
+  test('answers a ping', async () => {
+    expect(await one.ping()).toBe(true);
+  });
+});
+
+test('the in-process store forgets what has run out', async () => {
+  const clock = new TestClock();
+  const store = new InProcessStore(clock);
+  await store.reserve({ key: 'w', limit: 5, windowMs: 1_000, now: clock.now(), member: 'm' });
+  await store.put('v', 'x', 1_000);
+  expect(store.size).toBe(2);
+  clock.advance(1_001);
+  store.sweep();
+  expect(store.size).toBe(0);
+  await store.close();
+});
+
+test('a Redis that is not there is refused with what to do', async () => {
+  const log = await createLog({ level: 'silent' });
+  await expect(connectRedis('redis://:hunter2@127.0.0.1:1', log)).rejects.toMatchObject({
+    code: 'REDIS_UNREACHABLE',
+    exit: 69,
+    message: expect.not.stringContaining('hunter2'),
+  });
+});
