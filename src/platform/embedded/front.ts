@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Backend } from './backend.ts';
 import type { DiskSpace } from './disk-space.ts';
-import { DiskFullError } from './errors.ts';
+import { DiskFullError, EmbeddedDatabaseError } from './errors.ts';
 import { Session, type SessionContext } from './session.ts';
 import { DATABASE_NAME, USER_NAME } from './session-startup.ts';
 import { type Participant, Turns } from './turns.ts';
@@ -178,7 +178,8 @@ class SocketFront implements Front {
   #die(error: Error): void {
     this.stopAccepting();
     const code = error instanceof DiskFullError ? '53100' : '57P02';
-    for (const session of [...this.#sessions]) session.end(code, error.message);
+    const hint = error instanceof EmbeddedDatabaseError ? error.hint : undefined;
+    for (const session of [...this.#sessions]) session.end(code, error.message, hint);
     this.#options.onDeath(error);
   }
 }

@@ -127,7 +127,7 @@ test.skipIf(!canMount)(
     const flood =
       "SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000)) FROM generate_series(1, 100)";
     expect((await rejection(client.query(flood))).code).toBe('53100');
-    expect(await told).toMatchObject({ code: '53100', message: expect.stringContaining('Free space there') });
+    expect(await told).toMatchObject({ code: '53100', hint: expect.stringContaining('free space there') });
     expect(await database.failed).toMatchObject({ code: 'DISK_FULL' });
     await database.close();
     rmSync(join(disk, 'filler'));
