@@ -1,5 +1,6 @@
 // PGlite as the front uses it: bytes of the wire protocol in, bytes out, and a clear end when it dies.
 import { PGlite } from '@electric-sql/pglite';
+import { DurableNodeFS, durableStartParams } from './durable-files.ts';
 import { corrupt, diskFull, otherVersion, workerDied } from './errors.ts';
 import { encodeParse, encodeQuery, encodeSync } from './wire.ts';
 
@@ -49,7 +50,12 @@ export async function openBackend(
     if (log.length > KEPT_LOG_LINES) log.shift();
     return false;
   };
-  const database = new BarePGlite(pgdata, { pgliteWasmModule: wasmModule, onStderr: keepLine });
+  const database = new BarePGlite({
+    fs: new DurableNodeFS(pgdata),
+    startParams: durableStartParams,
+    pgliteWasmModule: wasmModule,
+    onStderr: keepLine,
+  });
   try {
     await database.waitReady;
   } catch (error) {
