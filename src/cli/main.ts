@@ -2,27 +2,70 @@
 // is imported when it runs.
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../platform/exit-codes.ts';
-import { configCommand } from './commands/config.ts';
-import { explainCommand } from './commands/explain.ts';
-import { healthcheckCommand } from './commands/healthcheck.ts';
-import { jobsCommand } from './commands/jobs.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { pasteCommand } from './commands/paste.ts';
-import { purgeCommand } from './commands/purge.ts';
-import { serveCommand } from './commands/serve.ts';
 import { exitCodesText } from './exit-codes-help.ts';
 import { reportFailure } from './report-failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
-/** Makes the whole command tree. */
-export function createProgram(terminal: Terminal): Command {
+interface CommandEntry {
+  name: string;
+  /** One line, in the list of commands and above the command's own help. */
+  description: string;
+  load: () => Promise<(terminal: Terminal) => Command>;
+}
+
+// Only the definition of the command that was asked for is loaded; for the others a line is enough.
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    description: 'start the servers and the scheduler',
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
+  },
+  {
+    name: 'paste',
+    description: 'create a paste from a file or a pipe; read, delete and list your own',
+    load: async () => (await import('./commands/paste.ts')).pasteCommand,
+  },
+  {
+    name: 'migrate',
+    description: 'bring the database schema up to date',
+    load: async () => (await import('./commands/migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'config',
+    description: 'show, check and explain the settings',
+    load: async () => (await import('./commands/config.ts')).configCommand,
+  },
+  {
+    name: 'purge',
+    description: 'remove what has expired, for good',
+    load: async () => (await import('./commands/purge.ts')).purgeCommand,
+  },
+  {
+    name: 'jobs',
+    description: 'scheduled jobs: list them, run one, see how runs ended',
+    load: async () => (await import('./commands/jobs.ts')).jobsCommand,
+  },
+  {
+    name: 'healthcheck',
+    description: 'ask the daemon on this machine whether it is ready',
+    load: async () => (await import('./commands/healthcheck.ts')).healthcheckCommand,
+  },
+  {
+    name: 'explain',
+    description: 'say more about an error code',
+    load: async () => (await import('./commands/explain.ts')).explainCommand,
+  },
+];
+
+/** Makes the command tree, with the whole definition of the command that the words ask for. */
+async function createProgram(terminal: Terminal, words: string[]): Promise<Command> {
   const program = new Command('svc')
     .description('Pastes of your own: serve them, and look after them from the terminal.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .showSuggestionAfterError()
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
     .enablePositionalOptions()
     .addHelpText(
       'after',
@@ -34,21 +77,16 @@ Examples:
 
 Exit status: svc help exit-codes`,
     );
-  for (const make of [
-    serveCommand,
-    pasteCommand,
-    migrateCommand,
-    configCommand,
-    purgeCommand,
-    jobsCommand,
-    healthcheckCommand,
-    explainCommand,
-  ]) {
-    program.addCommand(make(terminal));
+  const asked = words.filter((word) => !word.startsWith('-'));
+  const wanted = asked[0] === 'help' ? asked[1] : asked[0];
+  for (const { name, description, load } of COMMANDS) {
+    const command = name === wanted ? (await load())(terminal) : new Command(name);
+    program.addCommand(command.description(description));
   }
   program.helpCommand(false);
   program
-    .command('help [topic...]')
+    .command('help')
+    .argument('[topic...]')
     .description('help on a command, or on exit-codes')
     .action((topic: string[]) => showHelp(program, terminal, topic));
   return overrideExit(program, terminal);
@@ -62,7 +100,8 @@ export async function main(argv: string[], terminal: Terminal = processTerminal)
     process.exitCode = EXIT.done;
   });
   try {
-    await createProgram(terminal).parseAsync(argv);
+    const program = await createProgram(terminal, argv.slice(2));
+    await program.parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) {
       // Help and version are answers, everything else commander has to say is wrong usage.

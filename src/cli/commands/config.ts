@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The command and its views. */
 export function configCommand(terminal: Terminal): Command {
-  const config = new Command('config').description('show, check and explain the settings');
+  const config = new Command('config');
   config.addCommand(
     new Command('show')
       .description('every setting, its value and where it came from; secrets masked')

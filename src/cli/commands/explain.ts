@@ -6,7 +6,6 @@ import type { Terminal } from '../terminal.ts';
 export function explainCommand(terminal: Terminal): Command {
   return new Command('explain')
     .argument('[code]', 'a code such as SCHEMA_BEHIND')
-    .description('say more about an error code')
     .action(async (code: string | undefined) => {
       const { runExplain } = await import('../explain/run-explain.ts');
       runExplain(terminal, code);

@@ -6,7 +6,6 @@ import type { Terminal } from '../terminal.ts';
 /** The command. */
 export function healthcheckCommand(terminal: Terminal): Command {
   return new Command('healthcheck')
-    .description('ask the daemon on this machine whether it is ready')
     .addOption(
       new Option('--ops-port <port>', 'port of its operator endpoint').env('OPS_PORT').default('3009'),
     )

@@ -19,7 +19,7 @@ const withCommon = (command: Command) =>
 
 /** The command and its views. */
 export function jobsCommand(terminal: Terminal): Command {
-  const jobs = new Command('jobs').description('scheduled jobs: list them, run one, see how runs ended');
+  const jobs = new Command('jobs');
   jobs.addCommand(
     withCommon(new Command('list').description('every job, its schedule (UTC) and its last run'))
       .action(async (_options, command: Command) => {

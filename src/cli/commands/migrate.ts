@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The command and its directions. */
 export function migrateCommand(terminal: Terminal): Command {
-  const migrate = new Command('migrate').description('bring the database schema up to date');
+  const migrate = new Command('migrate');
   const direction = (name: 'up' | 'down', description: string) =>
     new Command(name)
       .description(description)

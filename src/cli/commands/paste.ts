@@ -17,7 +17,6 @@ function withServer(command: Command): Command {
 export function pasteCommand(terminal: Terminal): Command {
   const paste = withServer(
     new Command('paste')
-      .description('create a paste from a file or a pipe; read, delete and list your own')
       .argument('[file]', 'file to paste; - or nothing reads stdin')
       .addOption(new Option('-l, --lang <language>', 'language (default: guessed from the file name)'))
       .addOption(new Option('-t, --title <title>', 'title (default: the name of the file)'))

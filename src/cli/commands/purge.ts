@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The command and what it purges. */
 export function purgeCommand(terminal: Terminal): Command {
-  const purge = new Command('purge').description('remove what has expired, for good');
+  const purge = new Command('purge');
   purge.addCommand(
     new Command('pastes')
       .description('remove expired pastes')

@@ -41,7 +41,6 @@ function withServeOptions(command: Command): Command {
 /** The command and its daemons. */
 export function serveCommand(terminal: Terminal): Command {
   const serve = withServeOptions(new Command('serve'))
-    .description('start the servers and the scheduler')
     .addOption(new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT'))
     .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
     .addOption(dataDirOption())

@@ -13,14 +13,14 @@ export interface Language {
 const plainText: Language = { id: PLAIN_TEXT, name: 'Plain text' };
 const plainTextAliases = ['plain', 'text', 'txt'];
 
-const all: readonly Language[] = [
+const supported: readonly Language[] = [
   plainText,
-  ...bundledLanguagesInfo
-    .map(({ id, name }) => ({ id, name }))
-    .sort((a, b) => a.name.localeCompare(b.name, 'en')),
+  ...bundledLanguagesInfo.map(({ id, name }) => ({ id, name })),
 ];
 
-const names = new Map(all.map(({ id, name }) => [id, name]));
+const names = new Map(supported.map(({ id, name }) => [id, name]));
+
+let sorted: readonly Language[] | undefined;
 
 const idsByAlias = new Map<string, string>([
   ...plainTextAliases.map((alias): [string, string] => [alias, PLAIN_TEXT]),
@@ -28,12 +28,16 @@ const idsByAlias = new Map<string, string>([
     (aliases ?? []).map((alias): [string, string] => [alias, id]),
   ),
   // Last, so that an id always means itself.
-  ...all.map(({ id }): [string, string] => [id, id]),
+  ...supported.map(({ id }): [string, string] => [id, id]),
 ]);
 
 /** Every supported language, plain text first, the others by name. */
 export function languages(): readonly Language[] {
-  return all;
+  // Sorted at the first call: comparing by locale loads so much that a terminal would notice.
+  sorted ??= supported.toSorted((a, b) =>
+    a === plainText ? -1 : b === plainText ? 1 : a.name.localeCompare(b.name, 'en'),
+  );
+  return sorted;
 }
 
 /**
@@ -74,7 +78,7 @@ export function guessLanguage(fileName: string): string {
  * `dockerfile` a whole name, all lower case.
  */
 export function fileNamesByLanguage(): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>(all.map(({ id }) => [id, []]));
+  const found = new Map<string, string[]>(supported.map(({ id }) => [id, []]));
   const extensions = new Set([...idsByAlias.keys(), ...Object.keys(languageByExtension)]);
   for (const extension of extensions) found.get(guessLanguage(`x.${extension}`))?.push(`*.${extension}`);
   for (const [name, id] of Object.entries(languageByFileName)) found.get(id)?.push(name);
