@@ -2,8 +2,6 @@
 // is imported when it runs.
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../platform/exit-codes.ts';
-import { exitCodesText } from './exit-codes-help.ts';
-import { reportFailure } from './report-failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -107,13 +105,15 @@ export async function main(argv: string[], terminal: Terminal = processTerminal)
       // Help and version are answers, everything else commander has to say is wrong usage.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else {
+      const { reportFailure } = await import('./report-failure.ts');
       process.exitCode = reportFailure(terminal, error, argv);
     }
   }
 }
 
-function showHelp(program: Command, terminal: Terminal, topic: string[]): void {
+async function showHelp(program: Command, terminal: Terminal, topic: string[]): Promise<void> {
   if (topic[0] === 'exit-codes') {
+    const { exitCodesText } = await import('./exit-codes-help.ts');
     terminal.stdout.write(exitCodesText());
     return;
   }

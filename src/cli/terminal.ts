@@ -10,16 +10,23 @@ export interface Terminal {
   stderr: NodeJS.WriteStream;
 }
 
+// Node opens each stream at its first use, and a command that asks for help needs only one of them.
 export const processTerminal: Terminal = {
   env: process.env,
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
+  get stdin() {
+    return process.stdin;
+  },
+  get stdout() {
+    return process.stdout;
+  },
+  get stderr() {
+    return process.stderr;
+  },
 };
 
 /** Whether somebody sits there who can be asked. Not being interactive never means yes. */
-export function isInteractive({ stdin, stderr }: Terminal): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+export function isInteractive(terminal: Terminal): boolean {
+  return terminal.stderr.isTTY === true && terminal.stdin.isTTY === true;
 }
 
 /** Prints the answer, with a line end. */
