@@ -2,8 +2,10 @@
 import type { Migration } from 'kysely/migration';
 import * as paste from './0001_paste.ts';
 import * as jobs from './0002_jobs.ts';
+import * as links from './0003_links.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001_paste': paste,
   '0002_jobs': jobs,
+  '0003_links': links,
 };

@@ -1,4 +1,6 @@
 // Client addresses are reduced to a keyed hash before anything is stored or counted under them (contract, section 2).
+import type { KeyObject } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { keyedHash } from './secrets.ts';
 
@@ -7,6 +9,7 @@ import { keyedHash } from './secrets.ts';
  * address by its /64, since one household holds at least that many.
  */
 export function addressIdentity(address: string): string {
+  if (isIPv4(address)) return address;
   // A zone (`fe80::1%eth0`) names this machine's interface, not the client.
   const bare = address.split('%')[0] ?? address;
   if (!ipaddr.isValid(bare)) return bare;
@@ -19,6 +22,6 @@ export function addressIdentity(address: string): string {
 }
 
 /** HMAC-SHA-256 of the identity of a client address, base64url, 43 characters. */
-export function hashAddress(addressKey: Buffer, address: string): string {
+export function hashAddress(addressKey: KeyObject, address: string): string {
   return keyedHash(addressKey, addressIdentity(address));
 }

@@ -30,6 +30,21 @@ export function createMetrics() {
       registers,
     }),
     redisUp: new Gauge({ name: 'svc_redis_up', help: '1 while Redis answers.', registers }),
+    linkRedirects: new Counter({
+      name: 'svc_link_redirects_total',
+      help: 'Redirects answered, those of bots and of HEAD among them.',
+      registers,
+    }),
+    linkClicks: new Counter({
+      name: 'svc_link_clicks_recorded_total',
+      help: 'Clicks this process has written to the database.',
+      registers,
+    }),
+    linkClicksDropped: new Counter({
+      name: 'svc_link_clicks_dropped_total',
+      help: 'Clicks given up because neither Redis nor the database took them and memory for them ran out.',
+      registers,
+    }),
     jobRuns: new Counter({
       name: 'svc_job_runs_total',
       help: 'Finished runs of scheduled jobs by outcome.',

@@ -1,5 +1,6 @@
 // Passwords as Argon2id. The work runs on libuv's threads, a bounded number at a time, so that a flood of
 // attempts neither exhausts memory nor starves file and DNS work.
+import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import pLimit from 'p-limit';
 import { Overloaded } from './overloaded.ts';
@@ -28,6 +29,20 @@ export function hashPassword(password: string): Promise<string> {
  */
 export function verifyPassword(passwordHash: string, password: string): Promise<boolean> {
   return queued(() => verify(passwordHash, password));
+}
+
+// Of a random text that was thrown away, under the parameters above: matches nothing, costs what any other costs.
+let nobodysHash: Promise<string> | undefined;
+
+/**
+ * Takes as long as `verifyPassword` does with a wrong password, for whatever has no password to compare with.
+ *
+ * @throws {Overloaded} when too many are waiting
+ */
+export async function verifyAgainstNothing(password: string): Promise<false> {
+  nobodysHash ??= hash(randomBytes(32), PARAMETERS);
+  await verifyPassword(await nobodysHash, password);
+  return false;
 }
 
 function queued<T>(work: () => Promise<T>): Promise<T> {

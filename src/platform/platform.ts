@@ -53,7 +53,7 @@ export async function openPlatform({
     closers.push(storage.close);
     const secrets = deriveSecrets(config.secret ?? rootSecretOf(config.dataDir));
     const metrics = createMetrics();
-    const ephemeral = await openEphemeral(config, clock, log, storage);
+    const ephemeral = await openEphemeral(config, secrets, clock, log, storage);
     closers.push(() => ephemeral.close());
     const limiter = createRateLimiter({ store: ephemeral, clock, log, metrics });
     closers.push(() => limiter.close());
@@ -78,11 +78,12 @@ export async function openPlatform({
 
 async function openEphemeral(
   config: Config,
+  { installation }: Secrets,
   clock: Clock,
   log: Log,
   { embedded }: Storage,
 ): Promise<EphemeralStore> {
-  if (config.redisUrl !== undefined) return connectRedis(config.redisUrl, log);
+  if (config.redisUrl !== undefined) return connectRedis(config.redisUrl, installation, log);
   return new InProcessStore(clock, embedded ? await openLocalPublications(embedded) : undefined);
 }
 

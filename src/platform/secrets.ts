@@ -1,5 +1,5 @@
 // The root secret of an installation and the keys derived from it.
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, Failure, messageOf } from './errors.ts';
@@ -7,7 +7,9 @@ import { EXIT } from './exit-codes.ts';
 
 export interface Secrets {
   /** Key under which client addresses are hashed. */
-  addressKey: Buffer;
+  addressKey: KeyObject;
+  /** Tells this installation from others with which it shares a Redis. No secret. */
+  installation: string;
 }
 
 /**
@@ -16,7 +18,11 @@ export interface Secrets {
  */
 export function deriveSecrets(rootSecret: string): Secrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', rootSecret, '', `svc/${purpose}`, 32));
-  return { addressKey: derive('client-address') };
+  return {
+    // Made once: a key that is given as bytes is turned into this for each hash, at six times the cost of the hash.
+    addressKey: createSecretKey(derive('client-address')),
+    installation: derive('installation').subarray(0, 6).toString('hex'),
+  };
 }
 
 /**
@@ -75,6 +81,6 @@ function readSecret(path: string): string | undefined {
 }
 
 /** HMAC-SHA-256 of a text under a derived key, as base64url. */
-export function keyedHash(key: Buffer, text: string): string {
+export function keyedHash(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }

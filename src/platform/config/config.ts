@@ -25,6 +25,14 @@ export interface Config {
   log: { level: Settings['LOG_LEVEL']; format: 'pretty' | 'json' | undefined };
   ops: { host: string; port: number };
   paste: Origin & { createPerHour: number };
+  links: Origin & {
+    createPerHour: number;
+    unlockFailures: number;
+    /** How long raw click rows are kept, in milliseconds. */
+    keepClicksMs: number;
+    /** How long an expired link still answers its metadata, in milliseconds. */
+    keepExpiredMs: number;
+  };
 }
 
 const OPS_PORTS: Record<Role, number> = { serve: 3009, api: 3009, relay: 3008, scheduler: 3007, command: 0 };
@@ -65,6 +73,14 @@ export function makeConfig(settings: Settings, role: Role): Config {
       port: settings.PASTE_PORT,
       url: settings.PASTE_URL ?? `http://localhost:${settings.PASTE_PORT}`,
       createPerHour: settings.PASTE_RATE_LIMIT_CREATE_PER_HOUR ?? settings.RATE_LIMIT_CREATE_PER_HOUR ?? 10,
+    },
+    links: {
+      port: settings.LINKS_PORT,
+      url: settings.LINKS_URL ?? `http://localhost:${settings.LINKS_PORT}`,
+      createPerHour: settings.LINKS_RATE_LIMIT_CREATE_PER_HOUR ?? settings.RATE_LIMIT_CREATE_PER_HOUR ?? 20,
+      unlockFailures: settings.LINKS_RATE_LIMIT_UNLOCK_FAILURES,
+      keepClicksMs: settings.LINKS_KEEP_CLICKS,
+      keepExpiredMs: settings.LINKS_KEEP_EXPIRED,
     },
   };
 }

@@ -62,7 +62,7 @@ export function connectDatabase({
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({
     dialect: new Dialect({ pool }),
-    plugins: [new CamelCasePlugin()],
+    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
   });
   let closing: Promise<void> | undefined;
   return { database, pool, close: () => (closing ??= database.destroy()) };

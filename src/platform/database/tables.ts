@@ -34,6 +34,82 @@ export interface PasteDayCountTable {
   count: BigInt8;
 }
 
+export interface LinkTable {
+  /** Identity of this link; a short code can be used again once its link is gone. */
+  linkKey: Generated<number>;
+  shortCode: string;
+  originalUrl: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+  passwordHash: string | null;
+  /** Null for imported links: nobody was given a token. */
+  deleteTokenHash: Buffer | null;
+}
+
+/** Links ever created, by UTC day. */
+export interface LinkDayCountTable {
+  day: string;
+  count: BigInt8;
+}
+
+/** One click, anonymised. Partitioned by month. */
+export interface ClickTable {
+  linkKey: number;
+  clickedAt: Date;
+  browser: string;
+  operatingSystem: string;
+  device: string;
+  referrerHost: string;
+  addressHash: string;
+}
+
+/** How often each name came, by dimension: `{"browser": {"Firefox": 3}, …}`. */
+export type NameCounts = Record<string, Record<string, number>>;
+
+/** All clicks of a link, counted. */
+export interface ClickSummaryTable {
+  linkKey: number;
+  clicks: BigInt8;
+  names: JSONColumnType<NameCounts>;
+}
+
+/** Clicks of a link by UTC day. */
+export interface ClickDayTable {
+  linkKey: number;
+  day: string;
+  clicks: BigInt8;
+}
+
+/** Clicks of all links, those that are gone among them, by dimension and name. */
+export interface ClickNameCountTable {
+  dimension: string;
+  name: string;
+  clicks: BigInt8;
+}
+
+/** The one row that everybody locks who writes counts or removes a link. */
+export interface ClickLedgerTable {
+  onlyRow: boolean;
+  /** How far the journal in Redis has been written down. */
+  journalPosition: string;
+}
+
+/** Links that are gone whose raw clicks are still being removed. */
+export interface LinkRemovalTable {
+  linkKey: number;
+  removedAt: Date;
+}
+
+/** How far the import of a file has come. */
+export interface LinkImportTable {
+  /** SHA-256 of the file. */
+  fileHash: string;
+  rowsDone: BigInt8;
+  imported: BigInt8;
+  refused: BigInt8;
+  updatedAt: Date;
+}
+
 /** Named locks that one holder has until they end; every write under one checks its token. */
 export interface LeaseTable {
   name: string;
@@ -62,6 +138,15 @@ export interface Tables {
   paste: PasteTable;
   pasteLanguageCount: PasteLanguageCountTable;
   pasteDayCount: PasteDayCountTable;
+  link: LinkTable;
+  linkDayCount: LinkDayCountTable;
+  click: ClickTable;
+  clickSummary: ClickSummaryTable;
+  clickDay: ClickDayTable;
+  clickNameCount: ClickNameCountTable;
+  clickLedger: ClickLedgerTable;
+  linkRemoval: LinkRemovalTable;
+  linkImport: LinkImportTable;
   lease: LeaseTable;
   jobRun: JobRunTable;
 }

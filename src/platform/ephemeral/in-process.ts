@@ -14,6 +14,7 @@ interface Window {
 
 export class InProcessStore implements EphemeralStore {
   readonly kind = 'in-process';
+  readonly delivering = true;
   readonly #clock: Clock;
   readonly #bus: PublicationBus;
   readonly #windows = new Map<string, Window>();
@@ -64,8 +65,17 @@ export class InProcessStore implements EphemeralStore {
     return this.#bus.publish(channel, message);
   }
 
+  /** Subscribers of this process are called before this resolves. */
+  announce(channel: string, message: string): Promise<void> {
+    return this.#bus.publish(channel, message);
+  }
+
   subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>> {
     return this.#bus.subscribe(channel, handler);
+  }
+
+  journal(): undefined {
+    return undefined;
   }
 
   async ping(): Promise<boolean> {

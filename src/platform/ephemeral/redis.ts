@@ -1,12 +1,14 @@
 // The ephemeral store over Redis 7, Valkey 8 or a cluster of either.
+import { randomUUID } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { Failure, messageOf } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Log } from '../log.ts';
-import type { EphemeralStore, WindowAnswer, WindowRequest } from './store.ts';
+import { redisJournal } from './redis-journal.ts';
+import type { EphemeralStore, Journal, WindowAnswer, WindowRequest } from './store.ts';
 
-const PREFIX = 'svc:';
 const COMMAND_TIMEOUT_MS = 1_000;
+const ANNOUNCE_TIMEOUT_MS = 500;
 
 // Members older than the window go, then there is a free slot or not: one script, so nothing comes between.
 const RESERVE = `
@@ -36,11 +38,12 @@ type Connection = (Redis | Cluster) & {
 /**
  * Connects to Redis, or to a cluster when several addresses are given with commas.
  *
+ * @param installation - name of this installation: several may share a Redis
  * @throws {Failure} REDIS_UNREACHABLE (exit 69) when nothing answers there; once connected, an outage makes
  * single operations reject while the connection is being restored
  */
-export async function connectRedis(url: string, log: Log): Promise<RedisStore> {
-  const store = new RedisStore(url, log);
+export async function connectRedis(url: string, installation: string, log: Log): Promise<RedisStore> {
+  const store = new RedisStore(url, installation, log);
   try {
     await store.connect();
     return store;
@@ -59,13 +62,16 @@ export async function connectRedis(url: string, log: Log): Promise<RedisStore> {
 export class RedisStore implements EphemeralStore {
   readonly kind = 'redis';
   readonly #url: string;
+  readonly #prefix: string;
   readonly #log: Log;
   readonly #commands: Connection;
   readonly #handlers = new Map<string, Set<(message: string) => void>>();
   #subscriber: Promise<Redis | Cluster> | undefined;
+  #delivering = false;
 
-  constructor(url: string, log: Log) {
+  constructor(url: string, installation: string, log: Log) {
     this.#url = url;
+    this.#prefix = `svc:${installation}:`;
     this.#log = log;
     this.#commands = this.#open(false) as Connection;
     this.#commands.defineCommand('svcReserve', { numberOfKeys: 1, lua: RESERVE });
@@ -78,7 +84,7 @@ export class RedisStore implements EphemeralStore {
 
   async reserve({ key, limit, windowMs, now, member }: WindowRequest): Promise<WindowAnswer> {
     const [granted, used, oldest] = await this.#commands.svcReserve(
-      PREFIX + key,
+      this.#prefix + key,
       now,
       windowMs,
       limit,
@@ -88,38 +94,67 @@ export class RedisStore implements EphemeralStore {
   }
 
   async release(key: string, member: string): Promise<void> {
-    await this.#commands.zrem(PREFIX + key, member);
+    await this.#commands.zrem(this.#prefix + key, member);
   }
 
   async put(key: string, value: string, ttlMs: number): Promise<void> {
-    await this.#commands.set(PREFIX + key, value, 'PX', ttlMs);
+    await this.#commands.set(this.#prefix + key, value, 'PX', ttlMs);
   }
 
   async get(key: string): Promise<string | undefined> {
-    return (await this.#commands.get(PREFIX + key)) ?? undefined;
+    return (await this.#commands.get(this.#prefix + key)) ?? undefined;
   }
 
   async take(key: string): Promise<string | undefined> {
-    return (await this.#commands.getdel(PREFIX + key)) ?? undefined;
+    return (await this.#commands.getdel(this.#prefix + key)) ?? undefined;
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    await this.#commands.publish(PREFIX + channel, message);
+    await this.#commands.publish(this.#prefix + channel, JSON.stringify([message]));
+  }
+
+  async announce(channel: string, message: string): Promise<void> {
+    const replies = `announced:${randomUUID()}`;
+    let answered = 0;
+    let expected = Number.POSITIVE_INFINITY;
+    const everybody = Promise.withResolvers<void>();
+    const check = () => answered >= expected && everybody.resolve();
+    const unsubscribe = await this.subscribe(replies, () => {
+      answered++;
+      check();
+    });
+    const timeout = setTimeout(everybody.resolve, ANNOUNCE_TIMEOUT_MS);
+    try {
+      expected = await this.#commands.publish(this.#prefix + channel, JSON.stringify([message, replies]));
+      check();
+      await everybody.promise;
+    } finally {
+      clearTimeout(timeout);
+      await unsubscribe();
+    }
   }
 
   async subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>> {
     this.#subscriber ??= this.#openSubscriber();
     const subscriber = await this.#subscriber;
     const own = (message: string) => handler(message);
-    const handlers = this.#handlers.get(PREFIX + channel) ?? new Set();
-    this.#handlers.set(PREFIX + channel, handlers.add(own));
-    await subscriber.subscribe(PREFIX + channel);
+    const handlers = this.#handlers.get(this.#prefix + channel) ?? new Set();
+    this.#handlers.set(this.#prefix + channel, handlers.add(own));
+    await subscriber.subscribe(this.#prefix + channel);
     return async () => {
       handlers.delete(own);
       if (handlers.size > 0) return;
-      this.#handlers.delete(PREFIX + channel);
-      await subscriber.unsubscribe(PREFIX + channel);
+      this.#handlers.delete(this.#prefix + channel);
+      await subscriber.unsubscribe(this.#prefix + channel);
     };
+  }
+
+  get delivering(): boolean {
+    return this.#delivering;
+  }
+
+  journal(name: string): Journal {
+    return redisJournal(this.#commands, this.#prefix + name);
   }
 
   async ping(): Promise<boolean> {
@@ -137,11 +172,35 @@ export class RedisStore implements EphemeralStore {
 
   async #openSubscriber(): Promise<Redis | Cluster> {
     const subscriber = this.#open(true);
-    subscriber.on('message', (channel: string, message: string) => {
-      for (const handler of [...(this.#handlers.get(channel) ?? [])]) handler(message);
+    subscriber.on('message', (channel: string, text: string) => this.#deliver(channel, text));
+    subscriber.on('close', () => {
+      this.#delivering = false;
     });
+    subscriber.on('ready', () => this.#resubscribe(subscriber));
     await subscriber.connect();
+    this.#delivering = true;
     return subscriber;
+  }
+
+  #deliver(channel: string, text: string): void {
+    const [message, replies] = JSON.parse(text) as [string, string?];
+    for (const handler of [...(this.#handlers.get(channel) ?? [])]) handler(message);
+    if (replies === undefined) return;
+    this.publish(replies, '').catch((error: unknown) =>
+      this.#log.debug({ error: messageOf(error) }, 'answering an announcement failed'),
+    );
+  }
+
+  /** A connection that is back counts as delivering once Redis has confirmed every subscription. */
+  #resubscribe(subscriber: Redis | Cluster): void {
+    const channels = [...this.#handlers.keys()];
+    if (channels.length === 0) return;
+    subscriber.subscribe(...channels).then(
+      () => {
+        this.#delivering = true;
+      },
+      (error: unknown) => this.#log.debug({ error: messageOf(error) }, 'subscribing again failed'),
+    );
   }
 
   #open(subscribes: boolean): Redis | Cluster {

@@ -21,6 +21,21 @@ export interface WindowAnswer {
   oldest: number;
 }
 
+export interface JournalEntry {
+  position: string;
+  entry: string;
+}
+
+/** An ordered log that outlives the process which writes to it, until somebody has written it down elsewhere. */
+export interface Journal {
+  /** Adds an entry at the end. Answers false, and adds nothing, when the journal is full. */
+  append(entry: string): Promise<boolean>;
+  /** Entries after a position, oldest first; `0-0` is before the first. */
+  readAfter(position: string, most: number): Promise<JournalEntry[]>;
+  /** Forgets the entries up to a position, and that one. */
+  forgetUpTo(position: string): Promise<void>;
+}
+
 export interface EphemeralStore {
   readonly kind: 'redis' | 'in-process';
   /** Takes a slot in a sliding window if one is free: atomic, in one round trip. */
@@ -34,8 +49,14 @@ export interface EphemeralStore {
   take(key: string): Promise<string | undefined>;
   /** Hands a message to every current subscriber of the channel, in every process. */
   publish(channel: string, message: string): Promise<void>;
+  /** Publishes, and resolves once every current subscriber has handled the message, or after half a second. */
+  announce(channel: string, message: string): Promise<void>;
   /** Calls the handler for each message from now on; the answer ends the subscription. */
   subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>>;
+  /** Whether messages arrive now; false while the connection they come over is lost, and some may be missed. */
+  readonly delivering: boolean;
+  /** A journal shared by all processes; none in-process, where nothing outlives the process. */
+  journal(name: string): Journal | undefined;
   /** Whether the store answers now; in-process it always does. */
   ping(): Promise<boolean>;
   close(): Promise<void>;

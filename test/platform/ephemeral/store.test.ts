@@ -10,6 +10,9 @@ import { createLog } from '../../../src/platform/log.ts';
 import { until } from '../../support/serve.ts';
 import { TestClock } from '../../support/test-platform.ts';
 
+// Other tests use the same Redis at the same time.
+const installation = randomUUID();
+
 interface Kind {
   name: string;
   /** Two users of one store, as two processes would be. */
@@ -33,12 +36,13 @@ if (inject('redisUrl') !== '') {
     name: 'Redis',
     open: async () => {
       const log = await createLog({ level: 'silent' });
-      return [await connectRedis(inject('redisUrl'), log), await connectRedis(inject('redisUrl'), log)];
+      const open = () => connectRedis(inject('redisUrl'), installation, log);
+      return [await open(), await open()];
     },
     passTime: async (clock, ms) => {
       clock.advance(ms);
       const redis = new Redis(inject('redisUrl'));
-      for (const key of await redis.keys('svc:*')) {
+      for (const key of await redis.keys(`svc:${installation}:*`)) {
         const left = await redis.pttl(key);
         if (left > 0) await redis.pexpire(key, Math.max(0, left - ms));
       }
@@ -155,8 +159,48 @@ describe.each(kinds)('the $name store', ({ open, passTime }) => {
     expect(heard).toEqual(['first a', 'second a', 'second b']);
   });
 
+  test('announcements have been heard by every subscriber once they resolve', async () => {
+    const channel = key();
+    const heard: string[] = [];
+    const ends = [
+      await one.subscribe(channel, (message) => heard.push(`one ${message}`)),
+      await two.subscribe(channel, (message) => heard.push(`two ${message}`)),
+    ];
+    for (let round = 0; round < 20; round++) {
+      await two.announce(channel, String(round));
+      expect(heard.toSorted()).toEqual([`one ${round}`, `two ${round}`]);
+      heard.length = 0;
+    }
+    await one.announce(key(), 'to nobody');
+    expect([one.delivering, two.delivering]).toEqual([true, true]);
+    for (const end of ends) await end();
+  });
+
   test('answers a ping', async () => {
     expect(await one.ping()).toBe(true);
+  });
+});
+
+describe.runIf(inject('redisUrl') !== '')('a journal in Redis', () => {
+  test('keeps entries in order, for all processes, until they are forgotten', async () => {
+    const log = await createLog({ level: 'silent' });
+    const stores = [
+      await connectRedis(inject('redisUrl'), installation, log),
+      await connectRedis(inject('redisUrl'), installation, log),
+    ] as const;
+    const [writer, same] = [stores[0].journal('shared'), stores[1].journal('shared')];
+    expect(await same.readAfter('0-0', 10)).toEqual([]);
+
+    for (const entry of ['a', 'b', 'c']) expect(await writer.append(entry)).toBe(true);
+    const all = await same.readAfter('0-0', 10);
+    expect(all.map(({ entry }) => entry)).toEqual(['a', 'b', 'c']);
+    const second = all[1]?.position ?? '';
+    expect((await same.readAfter(second, 10)).map(({ entry }) => entry)).toEqual(['c']);
+    expect(await same.readAfter('0-0', 1)).toHaveLength(1);
+
+    await same.forgetUpTo(second);
+    expect((await same.readAfter('0-0', 10)).map(({ entry }) => entry)).toEqual(['c']);
+    await Promise.all(stores.map((store) => store.close()));
   });
 });
 
@@ -174,7 +218,7 @@ test('the in-process store forgets what has run out', async () => {
 
 test('a Redis that is not there is refused with what to do', async () => {
   const log = await createLog({ level: 'silent' });
-  await expect(connectRedis('redis://:hunter2@127.0.0.1:1', log)).rejects.toMatchObject({
+  await expect(connectRedis('redis://:hunter2@127.0.0.1:1', installation, log)).rejects.toMatchObject({
     code: 'REDIS_UNREACHABLE',
     exit: 69,
     message: expect.not.stringContaining('hunter2'),
