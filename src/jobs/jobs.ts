@@ -19,6 +19,18 @@ export const jobs: readonly JobDefinition[] = [
     timeLimitMs: 30 * 60_000,
   },
   {
+    name: 'purge-links',
+    description: 'remove links that expired long ago, and clicks of deleted links',
+    cron: '5-55/10 * * * *',
+    timeLimitMs: 30 * 60_000,
+  },
+  {
+    name: 'roll-click-months',
+    description: 'make partitions for clicks ahead of time, drop those older than LINKS_KEEP_CLICKS',
+    cron: '29 3 * * *',
+    timeLimitMs: 5 * 60_000,
+  },
+  {
     name: 'prune-job-history',
     description: 'forget runs of jobs that ended more than 30 days ago',
     cron: '17 3 * * *',

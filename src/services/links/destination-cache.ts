@@ -1,0 +1,115 @@
+// Where links lead, for the redirect: in memory when warm, asked for in batches when not.
+import { LRUCache } from 'lru-cache';
+import { Batcher } from '../../platform/batcher.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { GONE_CHANNEL } from './announce-gone.ts';
+
+/** A link that leads somewhere without a password. */
+export interface Destination {
+  linkKey: number;
+  /** Value of the Location header. */
+  location: string;
+  /** Milliseconds since the epoch; infinity for a link without an end. */
+  expiresAt: number;
+}
+
+export interface DestinationCache {
+  /** The destination of a live link, if it is in memory. */
+  peek(shortCode: string): Destination | undefined;
+  /** The destination of a live link without a password, from memory or the database. */
+  find(shortCode: string): Promise<Destination | undefined>;
+  close(): Promise<void>;
+}
+
+interface Entry extends Destination {
+  loadedAt: number;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+const ENTRY_OVERHEAD_BYTES = 200;
+// Removals are announced; this is for the announcement that never came. What is older is asked for again, and still
+// used when the database is away.
+const FRESH_MS = 60_000;
+const CONCURRENT_LOOKUPS = 2;
+const MOST_LOOKUPS = 500;
+
+/** Opens the cache of a process. */
+export async function openDestinationCache({
+  database,
+  clock,
+  ephemeral,
+  log,
+}: Platform): Promise<DestinationCache> {
+  const entries = new LRUCache<string, Entry>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ location }, shortCode) => location.length + shortCode.length + ENTRY_OVERHEAD_BYTES,
+  });
+  // Grows with every removal heard of: what was read before one may be of a link that is gone.
+  let removals = 0;
+
+  const lookups = new Batcher<string, Entry | null>({
+    concurrency: CONCURRENT_LOOKUPS,
+    maxBatch: MOST_LOOKUPS,
+    run: async (shortCodes) => {
+      const removalsBefore = removals;
+      const loadedAt = clock.now();
+      const rows = await database
+        .selectFrom('link')
+        .select(['linkKey', 'shortCode', 'originalUrl', 'expiresAt'])
+        .where('shortCode', '=', (expression) => expression.fn.any(expression.val(shortCodes)))
+        .where('passwordHash', 'is', null)
+        .execute();
+      const found = new Map<string, Entry>();
+      for (const { linkKey, shortCode, originalUrl, expiresAt } of rows) {
+        const entry = {
+          linkKey,
+          location: new URL(originalUrl).href,
+          expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+          loadedAt,
+        };
+        found.set(shortCode, entry);
+        if (removals === removalsBefore && ephemeral.delivering) entries.set(shortCode, entry);
+      }
+      return shortCodes.map((shortCode) => found.get(shortCode) ?? null);
+    },
+  });
+
+  const unsubscribe = await ephemeral.subscribe(GONE_CHANNEL, (message) => {
+    removals++;
+    for (const shortCode of message.split(' ')) entries.delete(shortCode);
+  });
+
+  function remembered(shortCode: string): Entry | undefined {
+    if (!ephemeral.delivering) {
+      // Removals may have been missed: nothing in memory can be trusted any more.
+      removals++;
+      if (entries.size > 0) entries.clear();
+      return undefined;
+    }
+    const entry = entries.get(shortCode);
+    return entry && entry.expiresAt > clock.now() ? entry : undefined;
+  }
+
+  return {
+    peek: (shortCode) => {
+      const entry = remembered(shortCode);
+      return entry && entry.loadedAt > clock.now() - FRESH_MS ? entry : undefined;
+    },
+    find: async (shortCode) => {
+      const old = remembered(shortCode);
+      let entry: Entry | null;
+      try {
+        entry = await lookups.add(shortCode);
+      } catch (error) {
+        if (old) return old;
+        throw error;
+      }
+      if (!entry) entries.delete(shortCode);
+      return entry && entry.expiresAt > clock.now() ? entry : undefined;
+    },
+    close: async () => {
+      await lookups.drain();
+      await unsubscribe().catch((error: unknown) => log.debug({ error }, 'unsubscribing failed'));
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// Where a link may lead: public web addresses, in no disguise (contract, section 4).
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../../platform/public-addresses.ts';
+
+/** Characters of a destination, at most (link-api.md, Limits). */
+export const MAX_URL_LENGTH = 2048;
+
+// Names that no public resolver knows, or that mean this machine or its network (RFC 6761, 6762, 8375, 9476; ICANN
+// for `.internal`).
+const PRIVATE_SUFFIXES = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'home.arpa',
+  'lan',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'alt',
+];
+
+/**
+ * Why a link may not lead to this URL, or undefined when it may.
+ *
+ * A URL parser decides what the host is, so that every spelling it accepts (decimal, octal, hex, short, full-width,
+ * percent-encoded) is judged by what it means.
+ *
+ * @param ownHost - host of the service itself: a link to a link could go round for ever
+ */
+export function refuseDestination(url: string, ownHost: string): string | undefined {
+  if ([...url].length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  // A URL parser drops tabs and line ends in silence, and marks of direction turn text around: what it reads would
+  // not be what people see.
+  if (/[\s\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(url))
+    return 'must not contain white space or control characters';
+  if (!/^https?:\/\//i.test(url)) return 'must begin with http:// or https://';
+  if (!URL.canParse(url)) return 'is not a valid URL';
+  const parsed = new URL(url);
+  if (authorityOf(url).includes('@')) return 'must not contain a user name or password';
+  const host = canonicalHost(parsed.hostname);
+  if (host === undefined) return 'is not a valid URL';
+  if (host === canonicalHost(ownHost)) return 'must not lead to this service itself';
+  const address = host.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0) {
+    return isPublicAddress(address) ? undefined : 'must not lead to a private or reserved address';
+  }
+  return isPublicName(host) ? undefined : 'must not lead to a private or local host name';
+}
+
+function isPublicName(host: string): boolean {
+  if (!host.includes('.')) return false;
+  return !PRIVATE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+}
+
+function authorityOf(url: string): string {
+  return /^https?:[\\/]+([^\\/?#]*)/i.exec(url)?.[1] ?? '';
+}
+
+/** A host without the dots at its end, behind which `127.1..` would pass for a name. */
+function canonicalHost(host: string): string | undefined {
+  const bare = `http://${host.replace(/\.+$/, '')}`;
+  if (!URL.canParse(bare)) return undefined;
+  const { hostname } = new URL(bare);
+  return hostname.split('.').includes('') ? undefined : hostname;
+}
