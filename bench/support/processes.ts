@@ -43,6 +43,8 @@ export function scratchFolder(): { path: string; remove: () => void } {
 
 export interface RunningServer {
   url: string;
+  /** Of the link service, where the command serves it. */
+  linksUrl: string;
   opsUrl: string;
   child: ChildProcess;
   stop(): Promise<void>;
@@ -56,12 +58,13 @@ export interface ServeOptions {
 
 /** Starts `svc serve` and waits until it is ready. */
 export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOptions): Promise<RunningServer> {
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const [port, linksPort, opsPort] = [await freePort(), await freePort(), await freePort()];
   const child = spawn(process.execPath, [...nodeArgs, SVC, 'serve', '--no-scheduler', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       SVC_SECRET: SECRET,
       PASTE_PORT: String(port),
+      LINKS_PORT: String(linksPort),
       OPS_PORT: String(opsPort),
       LOG_LEVEL: 'warn',
       RATE_LIMIT_CREATE_PER_HOUR: '0',
@@ -69,7 +72,13 @@ export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOpti
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  return running(child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`, '/api/health');
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  await untilAnswers(`${opsUrl}/readyz`, child);
+  return running(child, {
+    url: `http://127.0.0.1:${port}`,
+    linksUrl: `http://127.0.0.1:${linksPort}`,
+    opsUrl,
+  });
 }
 
 /** Starts a peer, a TypeScript file that listens on PORT. */
@@ -80,7 +89,9 @@ export async function startPeer(file: string, env: Record<string, string>): Prom
     env: { PATH: process.env.PATH ?? '', PORT: String(port), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  return running(child, `http://127.0.0.1:${port}`, '', '/');
+  const url = `http://127.0.0.1:${port}`;
+  await untilAnswers(`${url}/`, child);
+  return running(child, { url, linksUrl: url, opsUrl: '' });
 }
 
 /** Waits until an address answers anything at all. */
@@ -96,16 +107,12 @@ export async function untilAnswers(url: string, child: ChildProcess): Promise<vo
   throw new Error(`the process for ${url} ended before it answered`);
 }
 
-async function running(
+function running(
   child: ChildProcess,
-  url: string,
-  opsUrl: string,
-  path: string,
-): Promise<RunningServer> {
-  await untilAnswers(url + path, child);
+  addresses: Pick<RunningServer, 'url' | 'linksUrl' | 'opsUrl'>,
+): RunningServer {
   return {
-    url,
-    opsUrl,
+    ...addresses,
     child,
     stop: async () => {
       if (child.exitCode !== null) return;

@@ -5,12 +5,13 @@ import { messageOf } from '../platform/errors.ts';
 import type { Platform } from '../platform/platform.ts';
 import { closeGracefully } from './http/close.ts';
 import { listen } from './http/listen.ts';
+import { createLinkApp } from './links/app.ts';
 import { createOpsApp, type Readiness } from './ops.ts';
 import { createPasteApp } from './paste/app.ts';
 
-export type ServiceName = 'paste';
+export type ServiceName = 'paste' | 'links';
 
-export const SERVICE_NAMES: readonly ServiceName[] = ['paste'];
+export const SERVICE_NAMES: readonly ServiceName[] = ['paste', 'links'];
 
 export interface ServeOptions {
   platform: Platform;
@@ -33,6 +34,7 @@ interface ServiceDefinition {
 
 const SERVICES: Record<ServiceName, ServiceDefinition> = {
   paste: { create: createPasteApp, origin: ({ config }) => config.paste, portSetting: 'PASTE_PORT' },
+  links: { create: createLinkApp, origin: ({ config }) => config.links, portSetting: 'LINKS_PORT' },
 };
 
 /**

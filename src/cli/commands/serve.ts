@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { configOption, dataDirOption, debugOption, durationArgument } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
-const SERVICES = ['paste'];
+const SERVICES = ['paste', 'links'];
 
 const onlyOption = () =>
   new Option(

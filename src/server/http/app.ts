@@ -1,10 +1,12 @@
 // Makes the HTTP application of one service from its routes: what every service shares is here, once.
 import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerFactory,
   fastify,
   LogController,
 } from 'fastify';
@@ -16,7 +18,7 @@ import type { ErrorShape } from './error-shapes.ts';
 import { HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
 import { handleRoute } from './handle.ts';
-import { closeJsonWorkers } from './json-work.ts';
+import { useJsonWorkers } from './json-work.ts';
 import type { BodyType, Method, Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
@@ -47,10 +49,13 @@ export interface AppOptions {
   site?: Route[];
   /** The page a browser gets instead of the JSON of an error; undefined leaves the JSON. */
   errorPage?: (error: HttpError, request: FastifyRequest) => ErrorPage | undefined;
+  /** Sees each request before the router does, and answers it or calls `next`; for paths that must cost next to nothing. */
+  intercept?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 65_536;
 const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** Makes the application; nothing listens yet. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
@@ -63,6 +68,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     requestIdHeader: false,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    ...(options.intercept && { serverFactory: serverWith(options.intercept) }),
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     exposeHeadRoutes: true,
@@ -106,15 +113,27 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setNotFoundHandler(() => {
     throw new HttpError('NOT_FOUND', 'There is nothing at this address.');
   });
-  app.addHook('onClose', closeJsonWorkers);
+  app.addHook('onClose', useJsonWorkers());
 
   addRoutes(app, options, '/api', api);
   addRoutes(app, options, '', site);
   return app;
 }
 
+function serverWith(intercept: NonNullable<AppOptions['intercept']>): FastifyServerFactory {
+  return (handle) => {
+    const server = createServer((request, response) =>
+      intercept(request, response, () => handle(request, response)),
+    );
+    // Fastify sets these on the servers that it makes itself only.
+    server.requestTimeout = REQUEST_TIMEOUT_MS;
+    server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+    return server;
+  };
+}
+
 /** A number of proxies counts hops from us outwards; hop 0 is whoever connected. */
-function trustedProxies(
+export function trustedProxies(
   setting: Config['trustProxy'],
 ): false | string[] | ((address: string, hop: number) => boolean) {
   return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;

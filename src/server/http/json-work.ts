@@ -9,6 +9,7 @@ const INLINE_LIMIT_BYTES = 65_536;
 const INLINE_TEXT_LENGTH = 32_768;
 
 let pool: Piscina | undefined;
+let users = 0;
 
 function workers(): Piscina {
   pool ??= new Piscina({
@@ -41,11 +42,16 @@ export async function encodeLargeJson(body: object): Promise<Uint8Array> {
   return workers().run(body, { name: 'encode' });
 }
 
-/** Ends the worker; used when the process stops and by tests. */
-export async function closeJsonWorkers(): Promise<void> {
-  const closing = pool;
-  pool = undefined;
-  await closing?.destroy();
+/** Says that an application uses the worker, which the applications of a process share; the answer gives it up. */
+export function useJsonWorkers(): () => Promise<void> {
+  users++;
+  return async () => {
+    users--;
+    if (users > 0) return;
+    const closing = pool;
+    pool = undefined;
+    await closing?.destroy();
+  };
 }
 
 function inWorker(bytes: Uint8Array, name: 'json' | 'form'): Promise<Decoded> {

@@ -50,6 +50,7 @@ const ERROR_DESCRIPTIONS: Record<ErrorCode, string> = {
   NOT_FOUND: 'There is no such thing, or not any more.',
   METHOD_NOT_ALLOWED: 'The path takes other methods; `Allow` names them.',
   CONFLICT: 'It is taken.',
+  GONE: 'It was here, and has expired.',
   PAYLOAD_TOO_LARGE: 'The body or its content is too large.',
   UNSUPPORTED_MEDIA_TYPE: 'The body has another media type than it must.',
   RATE_LIMITED: 'Too many requests; `Retry-After` says how many seconds to wait.',

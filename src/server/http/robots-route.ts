@@ -1,5 +1,5 @@
-// Pastes are for those who have their address: search engines are asked to stay out.
-import { defineRoute, type Route } from '../http/route.ts';
+// Pastes and links are for those who have their address: search engines are asked to stay out.
+import { defineRoute, type Route } from './route.ts';
 
 /** `/robots.txt` (RFC 9309). */
 export function robotsRoute(): Route {

@@ -9,12 +9,13 @@ import { documentationRoutes } from '../http/documentation.ts';
 import { flatErrors } from '../http/error-shapes.ts';
 import type { HttpError } from '../http/errors.ts';
 import { healthRoute } from '../http/health.ts';
+import { robotsRoute } from '../http/robots-route.ts';
 import type { Route } from '../http/route.ts';
+import { wantsPage } from '../http/wants-page.ts';
 import { pasteApiRoutes } from './api-routes.ts';
 import type { AssetUrl } from './pages/layout.ts';
 import { errorPage, notFoundPage } from './pages/message-page.ts';
 import { rawRoute } from './raw-route.ts';
-import { robotsRoute } from './robots-route.ts';
 import { pasteSiteRoutes } from './site-routes.ts';
 
 export interface PasteAppOptions {
@@ -64,8 +65,7 @@ function firstSegments(routes: Route[]): string[] {
 }
 
 function pageFor(error: HttpError, request: FastifyRequest, assets: AssetUrl): ErrorPage | undefined {
-  // Programs (curl, scripts) get the JSON of the error; browsers say that they take pages.
-  if (!request.headers.accept?.includes('text/html')) return undefined;
+  if (!wantsPage(request)) return undefined;
   const contentType = 'text/html; charset=utf-8';
   if (error.code === 'NOT_FOUND') return { contentType, body: notFoundPage({ assets }) };
   const title = STATUS_CODES[error.statusCode] ?? 'Error';

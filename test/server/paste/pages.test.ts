@@ -1,14 +1,14 @@
 // The pages as text: what they offer in each state, and that nothing a user wrote becomes markup.
 import { describe, expect, it } from 'vitest';
-import { createPage } from '../../../src/server/paste/pages/create-page.ts';
-import { createdPage } from '../../../src/server/paste/pages/created-page.ts';
-import { deletedPage, deletePage } from '../../../src/server/paste/pages/delete-page.ts';
 import {
   formatBytes,
   formatInstant,
   formatQuantity,
   formatRelative,
-} from '../../../src/server/paste/pages/format.ts';
+} from '../../../src/server/pages/format.ts';
+import { createPage } from '../../../src/server/paste/pages/create-page.ts';
+import { createdPage } from '../../../src/server/paste/pages/created-page.ts';
+import { deletedPage, deletePage } from '../../../src/server/paste/pages/delete-page.ts';
 import { burnPage, passwordPage } from '../../../src/server/paste/pages/gate-pages.ts';
 import { errorPage, notFoundPage } from '../../../src/server/paste/pages/message-page.ts';
 import { statsPage } from '../../../src/server/paste/pages/stats-page.ts';

@@ -2,8 +2,9 @@
 import { html } from 'ghtml';
 import { MAX_CONTENT_BYTES } from '../../../services/paste/create-paste.ts';
 import { fileNamesByLanguage, languages, PLAIN_TEXT } from '../../../services/paste/languages.ts';
+import { describedByError, type FieldErrors, fieldError, formError } from '../../pages/field-errors.ts';
+import { icon } from '../../pages/icons.ts';
 import { createdPanel } from './created-page.ts';
-import { icon } from './icons.ts';
 import { type AssetUrl, layoutParts, type PageParts } from './layout.ts';
 
 /** Fields of the form, by the names it posts them under. `burnAfterRead` is a checkbox of value `true`. */
@@ -20,8 +21,7 @@ export interface CreatePageData {
   assets: AssetUrl;
   /** What to fill in: what was posted, or the paste that the new one starts from. */
   values?: Partial<CreateFormValues> | undefined;
-  /** Messages by field, as the API's `details` has them; anything not about a field under `form`. */
-  errors?: Readonly<Record<string, readonly string[]>> | undefined;
+  errors?: FieldErrors | undefined;
 }
 
 const expiries = [
@@ -76,18 +76,18 @@ export function createPage({ assets, values = {}, errors = {} }: CreatePageData)
   // A parser drops a line feed right after <textarea>: this one is there to be dropped, not the content's own.
   const start = html`<h1 class="visually-hidden">New paste</h1>
 <form class="composer" method="post" action="/" data-create-form data-max-bytes="${MAX_CONTENT_BYTES}">
-!${formErrors(errors)}
+!${formError(errors, 'The paste was not created. Look at the marked fields.')}
 <div class="editor">
 <div class="editor-head">
 <label class="visually-hidden" for="title">Title (optional)</label>
-<input id="title" name="title" class="title-input" placeholder="Untitled paste" maxlength="100" autocomplete="off" value="${values.title ?? ''}" !${described('title', errors)}>
+<input id="title" name="title" class="title-input" placeholder="Untitled paste" maxlength="100" autocomplete="off" value="${values.title ?? ''}" !${describedByError('title', errors)}>
 <label class="visually-hidden" for="language">Language</label>
-<select id="language" name="language" !${described('language', errors)}>!${languageOptions(values.language)}</select>
+<select id="language" name="language" !${describedByError('language', errors)}>!${languageOptions(values.language)}</select>
 <label class="button quiet file-button" data-needs-script hidden><input type="file" class="visually-hidden" data-file-input><span class="file-label">!${icon('file')}Open a file</span></label>
 </div>
 !${fieldError('title', errors)}!${fieldError('language', errors)}
 <label class="visually-hidden" for="text">Content</label>
-<textarea id="text" name="content" required spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" placeholder="Paste or type here, or drop a file" autofocus !${described('content', errors)}>
+<textarea id="text" name="content" required spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" placeholder="Paste or type here, or drop a file" autofocus !${describedByError('content', errors)}>
 `;
   const end = html`</textarea>
 !${fieldError('content', errors)}
@@ -99,17 +99,17 @@ export function createPage({ assets, values = {}, errors = {} }: CreatePageData)
 <div class="options">
 <div class="field">
 <label for="expires">Expires after</label>
-<select id="expires" name="expiresIn" !${described('expiresIn', errors)}>!${expiryOptions(values.expiresIn)}</select>
+<select id="expires" name="expiresIn" !${describedByError('expiresIn', errors)}>!${expiryOptions(values.expiresIn)}</select>
 !${fieldError('expiresIn', errors)}
 </div>
 <div class="field">
 <label for="password">Password <span class="hint">optional</span></label>
-<input id="password" name="password" type="password" maxlength="128" autocomplete="new-password" value="${values.password ?? ''}" !${described('password', errors)}>
+<input id="password" name="password" type="password" maxlength="128" autocomplete="new-password" value="${values.password ?? ''}" !${describedByError('password', errors)}>
 !${fieldError('password', errors)}
 </div>
 <div class="field">
 <label for="custom-id">Address <span class="hint">optional</span></label>
-<div class="prefixed"><span aria-hidden="true">/</span><input id="custom-id" name="customId" minlength="4" maxlength="32" pattern="[a-zA-Z0-9_\-]{4,32}" title="4 to 32 letters, digits, - or _" placeholder="chosen for you" autocomplete="off" autocapitalize="off" spellcheck="false" value="${values.customId ?? ''}" !${described('customId', errors)}></div>
+<div class="prefixed"><span aria-hidden="true">/</span><input id="custom-id" name="customId" minlength="4" maxlength="32" pattern="[a-zA-Z0-9_\-]{4,32}" title="4 to 32 letters, digits, - or _" placeholder="chosen for you" autocomplete="off" autocapitalize="off" spellcheck="false" value="${values.customId ?? ''}" !${describedByError('customId', errors)}></div>
 !${fieldError('customId', errors)}
 </div>
 <div class="field check-field">
@@ -161,23 +161,4 @@ function languageOptions(selected = PLAIN_TEXT): string {
       return html`<optgroup label="${label}">!${all}</optgroup>`;
     })
     .join('');
-}
-
-type Errors = NonNullable<CreatePageData['errors']>;
-
-function described(field: string, errors: Errors): string {
-  return errors[field] === undefined ? '' : html`aria-invalid="true" aria-describedby="${field}-error"`;
-}
-
-function fieldError(field: string, errors: Errors): string {
-  const messages = errors[field];
-  return messages === undefined
-    ? ''
-    : html`<p class="field-error" id="${field}-error" data-field-error>${messages.join(' ')}</p>`;
-}
-
-function formErrors(errors: Errors): string {
-  const failed = Object.keys(errors).length > 0;
-  const text = errors.form?.join(' ') ?? 'The paste was not created. Look at the marked fields.';
-  return html`<div class="notice error" role="alert" data-form-error !${failed ? '' : 'hidden'}>${failed ? text : ''}</div>`;
 }

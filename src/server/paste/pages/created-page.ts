@@ -1,7 +1,7 @@
 // After a paste was made: its address, and the delete token, this once.
 import { html } from 'ghtml';
-import { formatInstant, formatRelative } from './format.ts';
-import { icon } from './icons.ts';
+import { icon } from '../../pages/icons.ts';
+import { relativeTime } from '../../pages/relative-time.ts';
 import { type AssetUrl, layout } from './layout.ts';
 
 export interface CreatedPanelData {
@@ -30,10 +30,7 @@ export function createdPage({ assets, ...created }: CreatedPageData): string {
 /** The panel alone; without data it is the template that the page's script fills in (`data-field`). */
 export function createdPanel(created?: CreatedPanelData): string {
   const { pasteId = '', url = '', rawUrl = '', deleteToken = '' } = created ?? {};
-  const expires =
-    created === undefined
-      ? ''
-      : html`<time datetime="${created.expiresAt.toISOString()}" title="${formatInstant(created.expiresAt)}">${formatRelative(created.expiresAt, created.now)}</time>`;
+  const expires = created === undefined ? '' : relativeTime(created.expiresAt, created.now);
   return html`<section class="card created" data-created data-paste="${pasteId}" data-title="${created?.title ?? ''}" data-burn="${created?.burnAfterRead ?? false}" data-expires="${created?.expiresAt.toISOString() ?? ''}">
 <h1 tabindex="-1">!${icon('check')} Your paste is ready</h1>
 <div class="field">

@@ -1,6 +1,6 @@
 // Deleting a paste by its token.
 import { html } from 'ghtml';
-import { icon } from './icons.ts';
+import { icon } from '../../pages/icons.ts';
 import { type AssetUrl, layout } from './layout.ts';
 
 export interface DeletePageData {

@@ -1,7 +1,8 @@
 // Pages that stand before a paste: its password, and the warning that opening it deletes it.
 import { html } from 'ghtml';
-import { formatBytes, formatInstant, formatRelative } from './format.ts';
-import { icon } from './icons.ts';
+import { formatBytes } from '../../pages/format.ts';
+import { icon } from '../../pages/icons.ts';
+import { relativeTime } from '../../pages/relative-time.ts';
 import { type AssetUrl, layout } from './layout.ts';
 
 export interface PasswordPageData {
@@ -58,8 +59,8 @@ export function burnPage(data: BurnPageData): string {
 <dl class="facts">
 !${title === null ? '' : html`<div><dt>Title</dt><dd>${title}</dd></div>`}
 <div><dt>Size</dt><dd>${formatBytes(sizeBytes)}</dd></div>
-<div><dt>Created</dt><dd><time datetime="${createdAt.toISOString()}" title="${formatInstant(createdAt)}">${formatRelative(createdAt, now)}</time></dd></div>
-<div><dt>Expires unread</dt><dd><time datetime="${expiresAt.toISOString()}" title="${formatInstant(expiresAt)}">${formatRelative(expiresAt, now)}</time></dd></div>
+<div><dt>Created</dt><dd>!${relativeTime(createdAt, now)}</dd></div>
+<div><dt>Expires unread</dt><dd>!${relativeTime(expiresAt, now)}</dd></div>
 </dl>
 <form method="post" action="/${pasteId}" class="stack">
 <input type="hidden" name="open" value="yes">

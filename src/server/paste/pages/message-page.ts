@@ -1,5 +1,5 @@
-// Pages that only say something: not found, too many requests, something broke, deleted.
-import { html } from 'ghtml';
+// Pages that only say something: not found, too many requests, something broke.
+import { statusMessage } from '../../pages/status-message.ts';
 import { type AssetUrl, layout } from './layout.ts';
 
 export interface ErrorPageData {
@@ -13,15 +13,8 @@ export interface ErrorPageData {
 
 /** For any failure that has no page of its own. */
 export function errorPage({ assets, status, title, hint }: ErrorPageData): string {
-  return layout(
-    { assets, title },
-    html`<section class="card message">
-<p class="status-code">${status}</p>
-<h1>${title}</h1>
-<p>${hint}</p>
-<p class="actions"><a class="button primary" href="/">New paste</a></p>
-</section>`,
-  );
+  const action = { href: '/', text: 'New paste' };
+  return layout({ assets, title }, statusMessage({ status, title, hint, action }));
 }
 
 /** For an unknown, expired, burned or deleted paste, and any unknown path. */

@@ -1,6 +1,7 @@
 // The public counts, with bars drawn on the server.
 import { html } from 'ghtml';
-import { formatCount } from './format.ts';
+import { figures, proportionBar } from '../../pages/figures.ts';
+import { formatCount } from '../../pages/format.ts';
 import { type AssetUrl, layout } from './layout.ts';
 
 export interface StatsPageData {
@@ -15,18 +16,14 @@ export interface StatsPageData {
 /** What was created, in numbers. */
 export function statsPage(data: StatsPageData): string {
   const { assets, totalPastes, pastesToday, pastesThisWeek, topLanguages } = data;
-  const figures = [
-    { label: 'Today', value: pastesToday, note: 'since 00:00 UTC' },
-    { label: 'This week', value: pastesThisWeek, note: 'since Monday, UTC' },
-    { label: 'In all', value: totalPastes, note: 'deleted ones included' },
-  ].map(
-    ({ label, value, note }) =>
-      html`<div class="figure"><dt>${label}</dt><dd><span class="value">${formatCount(value)}</span> <span class="hint">${note}</span></dd></div>`,
-  );
   return layout(
     { assets, title: 'Statistics', current: 'statistics' },
     html`<h1>Statistics</h1>
-<dl class="figures">!${figures}</dl>
+!${figures([
+      { label: 'Today', value: pastesToday, note: 'since 00:00 UTC' },
+      { label: 'This week', value: pastesThisWeek, note: 'since Monday, UTC' },
+      { label: 'In all', value: totalPastes, note: 'deleted ones included' },
+    ])}
 <section class="card" aria-labelledby="languages-heading">
 <h2 id="languages-heading">Languages</h2>
 !${topLanguages.length === 0 ? '<p class="hint">Nothing has been pasted yet.</p>' : languageTable(topLanguages)}
@@ -36,11 +33,11 @@ export function statsPage(data: StatsPageData): string {
 
 function languageTable(topLanguages: StatsPageData['topLanguages']): string {
   const most = Math.max(1, ...topLanguages.map(({ count }) => count));
-  const rows = topLanguages.map(({ languageName, count }) => {
-    const length = Math.max(0.5, (count / most) * 100).toFixed(1);
-    return html`<tr><th scope="row">${languageName}</th><td class="bar-cell"><svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect width="${length}" height="10"/></svg></td><td class="count">${formatCount(count)}</td></tr>
-`;
-  });
+  const rows = topLanguages.map(
+    ({ languageName, count }) =>
+      html`<tr><th scope="row">${languageName}</th><td class="bar-cell">!${proportionBar(count, most)}</td><td class="count">${formatCount(count)}</td></tr>
+`,
+  );
   return html`<table class="bars">
 <thead class="visually-hidden"><tr><th scope="col">Language</th><td></td><th scope="col">Pastes</th></tr></thead>
 <tbody>!${rows}</tbody>

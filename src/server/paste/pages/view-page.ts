@@ -1,7 +1,8 @@
 // A paste, shown: its facts, what can be done with it, and around its content.
 import { html } from 'ghtml';
-import { formatBytes, formatCount, formatInstant, formatQuantity, formatRelative } from './format.ts';
-import { icon } from './icons.ts';
+import { formatBytes, formatCount, formatQuantity } from '../../pages/format.ts';
+import { icon } from '../../pages/icons.ts';
+import { relativeTime } from '../../pages/relative-time.ts';
 import { type AssetUrl, layoutParts, type PageParts } from './layout.ts';
 
 export interface ViewPageData {
@@ -54,13 +55,13 @@ function facts(data: ViewPageData): string {
   const { createdAt, expiresAt, now, burnAfterRead } = data;
   const expiry = burnAfterRead
     ? '<li class="warm">Deleted now that you see it</li>'
-    : html`<li>Expires <time datetime="${expiresAt.toISOString()}" title="${formatInstant(expiresAt)}">${formatRelative(expiresAt, now)}</time></li>`;
+    : html`<li>Expires !${relativeTime(expiresAt, now)}</li>`;
   return html`<ul class="facts-line" aria-label="About this paste">
 <li class="badge">${data.languageName}</li>
 <li>${formatQuantity(data.lineCount, 'line')}</li>
 <li>${formatBytes(data.sizeBytes)}</li>
 <li>${formatQuantity(data.viewCount, 'view')}</li>
-<li>Created <time datetime="${createdAt.toISOString()}" title="${formatInstant(createdAt)}">${formatRelative(createdAt, now)}</time></li>
+<li>Created !${relativeTime(createdAt, now)}</li>
 !${expiry}
 </ul>`;
 }
