@@ -17,6 +17,7 @@ import {
   openLinkServices,
   ownRedis,
 } from '../../support/link-service.ts';
+import { until } from '../../support/serve.ts';
 
 const DAY_MS = 86_400_000;
 
