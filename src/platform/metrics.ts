@@ -29,7 +29,12 @@ export function createMetrics() {
       help: 'Rate limit decisions a process made by itself because Redis was away.',
       registers,
     }),
-    redisUp: new Gauge({ name: 'svc_redis_up', help: '1 while Redis answers.', registers }),
+    databaseUp: new Gauge({ name: 'svc_database_up', help: '1 while the database answers.', registers }),
+    redisUp: new Gauge({
+      name: 'svc_redis_up',
+      help: '1 while Redis answers, and where there is none to be asked.',
+      registers,
+    }),
     linkRedirects: new Counter({
       name: 'svc_link_redirects_total',
       help: 'Redirects answered, those of bots and of HEAD among them.',

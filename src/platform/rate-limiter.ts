@@ -47,7 +47,6 @@ export function createRateLimiter({ store, clock, log, metrics }: RateLimiterPar
   let storeIsAway = false;
 
   function noteStore(away: boolean, error?: unknown): void {
-    metrics.redisUp.set(away ? 0 : 1);
     if (away === storeIsAway) return;
     storeIsAway = away;
     if (away)

@@ -12,6 +12,10 @@ export interface Readiness {
 export function createOpsApp(platform: Platform, readiness: Readiness): FastifyInstance {
   const app = fastify({ forceCloseConnections: true });
   app.get('/metrics', async (_request, reply) => {
+    // Asked now: a gauge that is set when something happens tells untruths until it does.
+    const { db, redis } = await checkHealth(platform);
+    platform.metrics.databaseUp.set(Number(db));
+    platform.metrics.redisUp.set(Number(redis));
     reply.type(platform.metrics.registry.contentType);
     return platform.metrics.registry.metrics();
   });

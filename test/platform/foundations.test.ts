@@ -228,6 +228,10 @@ describe('a database that is away', () => {
       'hunter2',
     );
   });
+  test('is named without any password of a list', () => {
+    const shown = withoutPassword('redis://:hunter2@n1:6379,rediss://u:hunter2@n2,redis://:hunter2@n3');
+    expect(shown).toBe('redis://:***@n1:6379,rediss://u:***@n2,redis://:***@n3');
+  });
 });
 
 test('the version is the one of the package', () => {

@@ -40,8 +40,10 @@ export function databaseUnreachable(error: unknown, databaseUrl: string | undefi
   });
 }
 
-/** A URL fit to be shown: `postgres://svc:***@db:5432/svc`. */
+/** A URL fit to be shown: `postgres://svc:***@db:5432/svc`. Of a list (a Redis cluster), each. */
 export function withoutPassword(text: string): string {
+  const [first = '', ...others] = text.split(/,(?=\s*rediss?:\/\/)/);
+  if (others.length > 0) return [first, ...others].map((part) => withoutPassword(part.trim())).join(',');
   if (!URL.canParse(text)) return '(not a URL)';
   const url = new URL(text);
   if (url.password !== '') url.password = '***';

@@ -15,7 +15,7 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { countInFlight } from './close.ts';
 import type { ErrorShape } from './error-shapes.ts';
-import { HttpError } from './errors.ts';
+import { badRequest, HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
 import { handleRoute } from './handle.ts';
 import { useJsonWorkers } from './json-work.ts';
@@ -53,6 +53,7 @@ export interface AppOptions {
   intercept?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 }
 
+const COMMON_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 const DEFAULT_BODY_LIMIT_BYTES = 65_536;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -71,7 +72,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     ...(options.intercept && { serverFactory: serverWith(options.intercept) }),
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // What comes on a connection that is open while we stop is answered like anything else, and closes it.
+    return503OnClosing: false,
+    // Node would answer a request without Host by itself, in a shape of its own.
+    http: { requireHostHeader: false },
     exposeHeadRoutes: true,
     clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, errors),
     frameworkErrors: (error, request, reply) => {
@@ -90,10 +94,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(SECURITY_HEADERS);
     reply.header('x-request-id', request.id);
     const { allow, bodyTypes } = request.routeOptions.config;
-    if (request.is404) throw new HttpError('NOT_FOUND', 'There is nothing at this address.');
-    if (allow !== undefined) {
-      throw new HttpError('METHOD_NOT_ALLOWED', `This address takes ${allow} only.`, { headers: { allow } });
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw badRequest({ Host: ['is required (RFC 9112, section 3.2)'] });
     }
+    if (request.is404) throw refuseUnrouted(request, allowed);
+    if (allow !== undefined) throw notAllowed(allow);
     if (bodyTypes) requireBodyType(request, bodyTypes);
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -115,14 +120,15 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.addHook('onClose', useJsonWorkers());
 
-  addRoutes(app, options, '/api', api);
-  addRoutes(app, options, '', site);
+  const allowed = [...addRoutes(app, options, '/api', api), ...addRoutes(app, options, '', site)];
+  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1); Node would answer it by itself.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   return app;
 }
 
 function serverWith(intercept: NonNullable<AppOptions['intercept']>): FastifyServerFactory {
-  return (handle) => {
-    const server = createServer((request, response) =>
+  return (handle, { http }) => {
+    const server = createServer(http ?? {}, (request, response) =>
       intercept(request, response, () => handle(request, response)),
     );
     // Fastify sets these on the servers that it makes itself only.
@@ -139,7 +145,29 @@ export function trustedProxies(
   return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
 }
 
-function addRoutes(app: FastifyInstance, { platform }: AppOptions, prefix: string, routes: Route[]): void {
+interface Allowed {
+  pattern: RegExp;
+  allow: string;
+}
+
+/** Fastify routes the common methods only: for any other one this tells an address that exists from one that does not. */
+function refuseUnrouted({ method, url }: FastifyRequest, allowed: readonly Allowed[]): HttpError {
+  const path = url.split('?')[0] ?? '/';
+  const found = COMMON_METHODS.has(method) ? undefined : allowed.find(({ pattern }) => pattern.test(path));
+  return found ? notAllowed(found.allow) : new HttpError('NOT_FOUND', 'There is nothing at this address.');
+}
+
+function notAllowed(allow: string): HttpError {
+  return new HttpError('METHOD_NOT_ALLOWED', `This address takes ${allow} only.`, { headers: { allow } });
+}
+
+/** @returns what each address takes, those without a parameter first */
+function addRoutes(
+  app: FastifyInstance,
+  { platform }: AppOptions,
+  prefix: string,
+  routes: Route[],
+): Allowed[] {
   const methodsOf = new Map<string, Method[]>();
   for (const route of routes) {
     const url = prefix + fastifyPath(route.path);
@@ -165,22 +193,28 @@ function addRoutes(app: FastifyInstance, { platform }: AppOptions, prefix: strin
         ),
     });
   }
+  const allowed: Allowed[] = [];
   for (const [url, methods] of methodsOf) {
     const served = new Set<string>(methods);
     if (served.has('GET')) served.add('HEAD');
     const allow = [...served].sort().join(', ');
+    allowed.push({
+      pattern: new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+      allow,
+    });
     const others = app.supportedMethods.filter((method) => !served.has(method));
     app.route({
       method: others,
       url,
       config: { template: url, allow },
       handler: async () => {
-        throw new HttpError('METHOD_NOT_ALLOWED', `This address takes ${allow} only.`, {
-          headers: { allow },
-        });
+        throw notAllowed(allow);
       },
     });
   }
+  return allowed.sort(
+    (a, b) => Number(a.pattern.source.includes('[')) - Number(b.pattern.source.includes('[')),
+  );
 }
 
 /** `/pastes/{id}` as the router writes it: `/pastes/:id`. */

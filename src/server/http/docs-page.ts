@@ -72,7 +72,8 @@ function navigationItem({ method, path, operation }: Entry): string {
   return html`<li><a href="#${operation.operationId}"><b class="method">${method}</b> ${path}</a></li>`;
 }
 
-function section({ method, path, operation }: Entry, base: string): string {
+function section({ method, path, operation }: Entry, api: string): string {
+  const base = operation.servers?.[0]?.url ?? api;
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const bodySchema = Object.values(requestBody?.content ?? {})[0]?.schema as Schema | undefined;
   return html`

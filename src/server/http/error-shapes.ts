@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { HttpError } from './errors.ts';
 
 export interface ErrorShape {
-  /** Body schema for an error of the given status, for the OpenAPI document. */
-  schema(status: number): z.ZodType;
+  /** Body schema for an error of the given status, with members of its own, for the OpenAPI document. */
+  schema(status: number, members?: z.ZodRawShape): z.ZodType;
   write(error: HttpError): Record<string, unknown>;
 }
 
@@ -14,7 +14,8 @@ const details = z
 const message = z.string().meta({ description: 'What went wrong, for people.' });
 
 export const flatErrors: ErrorShape = {
-  schema: (status) => (status === 400 ? z.object({ error: message, details }) : z.object({ error: message })),
+  schema: (status, members = {}) =>
+    z.object({ error: message, ...(status === 400 && { details }), ...members }),
   write: (error) => ({
     error: error.message,
     ...(error.details && { details: error.details }),
@@ -23,9 +24,14 @@ export const flatErrors: ErrorShape = {
 };
 
 export const nestedErrors: ErrorShape = {
-  schema: (status) =>
+  schema: (status, members = {}) =>
     z.object({
-      error: z.object({ code: z.string(), message, ...(status === 400 && { details: details.optional() }) }),
+      error: z.object({
+        code: z.string(),
+        message,
+        ...(status === 400 && { details: details.optional() }),
+        ...members,
+      }),
     }),
   write: (error) => ({
     error: {

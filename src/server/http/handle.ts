@@ -2,7 +2,7 @@
 // 413, 429, 400, then whatever the handler finds.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RateLimiter, Reservation } from '../../platform/rate-limiter.ts';
 import type { Decoded } from './decode.ts';
 import { badRequest, type FieldMessages, HttpError } from './errors.ts';
@@ -20,7 +20,7 @@ export async function handleRoute(
   limiter: RateLimiter,
 ): Promise<FastifyReply> {
   const context = makeContext();
-  const decoded = route.body ? await decodeBody(request) : undefined;
+  const decoded = route.body ? await decodeBody(request, route.body) : undefined;
   if (decoded && 'value' in decoded) route.refuseTooLarge?.(decoded.value);
 
   const reservation = await reserve(route, request, context, limiter);
@@ -37,12 +37,14 @@ export async function handleRoute(
   }
 }
 
-async function decodeBody(request: FastifyRequest): Promise<Decoded> {
+async function decodeBody(request: FastifyRequest, schema: z.ZodType): Promise<Decoded> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const isForm = request.headers['content-type']
     ?.toLowerCase()
     .startsWith('application/x-www-form-urlencoded');
-  return isForm ? decodeFormBody(bytes) : decodeJsonBody(bytes);
+  return isForm
+    ? decodeFormBody(bytes)
+    : decodeJsonBody(bytes, schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
 }
 
 async function reserve(

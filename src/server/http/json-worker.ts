@@ -2,11 +2,11 @@
 import { move } from 'piscina';
 import { type Decoded, decodeForm, decodeJson } from './decode.ts';
 
-export function json(bytes: Uint8Array): Decoded {
-  return decodeJson(bytes);
+export function json({ bytes, fields }: { bytes: Uint8Array; fields: readonly string[] }): Decoded {
+  return decodeJson(bytes, fields);
 }
 
-export function form(bytes: Uint8Array): Decoded {
+export function form({ bytes }: { bytes: Uint8Array }): Decoded {
   return decodeForm(bytes);
 }
 

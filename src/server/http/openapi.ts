@@ -19,6 +19,8 @@ export interface Operation extends Json {
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: Json }> };
   responses: Record<string, Response>;
+  /** Where the operation is not below /api. */
+  servers?: Array<{ url: string }>;
 }
 
 export interface Parameter extends Json {
@@ -41,6 +43,8 @@ export interface DocumentedService {
   url: () => string;
   errors: ErrorShape;
   routes: Route[];
+  /** Routes of the site itself that programs use too. */
+  siteRoutes?: Route[];
 }
 
 const ERROR_DESCRIPTIONS: Record<ErrorCode, string> = {
@@ -72,6 +76,10 @@ export function openApiDocument(service: DocumentedService): OpenApiDocument {
       ...paths[route.path],
       [route.method.toLowerCase()]: operation(route, service.errors),
     };
+  }
+  for (const route of service.siteRoutes ?? []) {
+    const described = { ...operation(route, service.errors), servers: [{ url: service.url() }] };
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   return {
     openapi: '3.1.1',
@@ -157,7 +165,11 @@ function failures(route: Route, errors: ErrorShape): Record<string, Response> {
           ...LIMIT_HEADERS,
         },
       }),
-      content: { 'application/json': { schema: toJsonSchema(errors.schema(statusCode), 'output') } },
+      content: {
+        'application/json': {
+          schema: toJsonSchema(errors.schema(statusCode, route.errorMembers?.[code]), 'output'),
+        },
+      },
     };
   }
   return answers;

@@ -72,6 +72,8 @@ export interface RouteDefinition<
   replies: Record<number, ReplyDescription>;
   /** Errors this operation answers, beyond those every route can. */
   errors?: ErrorCode[];
+  /** Further members of the body of such an error, as `HttpErrorOptions.members` has them. */
+  errorMembers?: Partial<Record<ErrorCode, z.ZodRawShape>>;
   limit?: RouteLimit<z.output<Params>>;
   handler: (input: {
     params: z.output<Params>;

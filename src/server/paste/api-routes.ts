@@ -46,6 +46,7 @@ export function pasteApiRoutes(service: PasteService): Route[] {
       params: schema.pasteIdParam,
       replies: { 200: { description: 'The paste.', schema: schema.readPasteReply } },
       errors: ['FORBIDDEN', 'NOT_FOUND'],
+      errorMembers: { FORBIDDEN: schema.passwordRequired },
       handler: async ({ params, context }) => {
         const read = context.isHead ? peekPaste : readPaste;
         const paste = await translatingPasteErrors(() => read(service, params.id));

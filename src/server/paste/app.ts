@@ -32,7 +32,8 @@ export async function createPasteApp({ platform, version }: PasteAppOptions): Pr
   ]);
   const reservedIds = new Set<string>(['api']);
   const service = await openPasteService(platform, reservedIds);
-  const site = [...pasteSiteRoutes(service, assets.url), rawRoute(service), assets.route, robotsRoute()];
+  const raw = rawRoute(service);
+  const site = [...pasteSiteRoutes(service, assets.url), raw, assets.route, robotsRoute()];
   for (const id of firstSegments(site)) reservedIds.add(id);
   const documented = [...pasteApiRoutes(service), healthRoute(platform)];
   const documentation = documentationRoutes(
@@ -44,6 +45,7 @@ export async function createPasteApp({ platform, version }: PasteAppOptions): Pr
       url: () => platform.config.paste.url,
       errors: flatErrors,
       routes: documented,
+      siteRoutes: [raw],
     },
     assets.url('docs.css'),
   );

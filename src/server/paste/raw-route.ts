@@ -8,7 +8,7 @@ import { badRequest } from '../http/errors.ts';
 import { defineRoute, type RequestContext, type Route } from '../http/route.ts';
 import { SANDBOX_POLICY } from '../http/security-headers.ts';
 import { unlockLimit } from './limits.ts';
-import { pasteIdParam } from './schemas.ts';
+import { passwordRequired, pasteIdParam } from './schemas.ts';
 import { translatingPasteErrors } from './translate-errors.ts';
 
 const PASSWORD_HEADER = 'x-paste-password';
@@ -25,6 +25,7 @@ export function rawRoute(service: PasteService): Route {
     requestHeaders: { 'X-Paste-Password': 'Password of a protected paste, as percent-encoded UTF-8.' },
     replies: { 200: { description: 'The text.', contentType: 'text/plain; charset=utf-8' } },
     errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'],
+    errorMembers: { FORBIDDEN: passwordRequired },
     limit: { ...unlockLimit, concerns: (headers) => headers[PASSWORD_HEADER] !== undefined },
     handler: async ({ params, query, context }) => {
       const { content } = await translatingPasteErrors(() => read(service, params.id, context));

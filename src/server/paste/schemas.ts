@@ -77,6 +77,9 @@ export const readPasteReply = z.object({
   sizeBytes: z.int().meta({ description: 'Bytes of UTF-8.' }),
 });
 
+/** What the 403 of a protected paste says besides (paste-api.md, GET /pastes/:id). */
+export const passwordRequired = { passwordRequired: z.literal(true) };
+
 export const unlockBody = z.object(
   {
     password: z.string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a text') }),

@@ -4,7 +4,7 @@ import { createPaste } from '../../services/paste/create-paste.ts';
 import { deletePaste } from '../../services/paste/delete-paste.ts';
 import { languageName } from '../../services/paste/languages.ts';
 import type { PasteService } from '../../services/paste/paste-service.ts';
-import { previewPaste, readPaste } from '../../services/paste/read-paste.ts';
+import { peekPaste, previewPaste, readPaste } from '../../services/paste/read-paste.ts';
 import { pasteStatistics } from '../../services/paste/statistics.ts';
 import { unlockPaste } from '../../services/paste/unlock-paste.ts';
 import { type FieldMessages, HttpError } from '../http/errors.ts';
@@ -77,11 +77,13 @@ export function pasteSiteRoutes(service: PasteService, assets: AssetUrl): Route[
       handler: async ({ params, query, context }) => {
         const preview = await translatingPasteErrors(() => previewPaste(service, params.id));
         const now = new Date(service.platform.clock.now());
-        if (preview.hasPassword) return { status: 200, body: passwordPage({ assets, ...preview }) };
+        if (preview.hasPassword)
+          return { status: 200, body: passwordPage({ assets, ...preview, lines: query.lines }) };
         // Link previews fetch what people share: only a click may burn (contract, section 3).
-        if (preview.burnAfterRead) return { status: 200, body: burnPage({ assets, ...preview, now }) };
-        if (context.isHead) return { status: 200, headers: { 'content-type': HTML } };
-        const paste = await translatingPasteErrors(() => readPaste(service, params.id));
+        if (preview.burnAfterRead)
+          return { status: 200, body: burnPage({ assets, ...preview, now, lines: query.lines }) };
+        const read = context.isHead ? peekPaste : readPaste;
+        const paste = await translatingPasteErrors(() => read(service, params.id));
         return showPaste(service, assets, paste, { lines: query.lines, hasPassword: false });
       },
     }),
@@ -95,7 +97,7 @@ export function pasteSiteRoutes(service: PasteService, assets: AssetUrl): Route[
       bodyTypes: [FORM],
       replies: { 200: page, 401: page },
       limit: unlockLimit,
-      handler: async ({ params, body }) => openByForm(service, assets, params.id, body.password),
+      handler: async ({ params, body }) => openByForm(service, assets, params.id, body),
     }),
     defineRoute({
       method: 'GET',
@@ -186,15 +188,15 @@ async function openByForm(
   service: PasteService,
   assets: AssetUrl,
   pasteId: string,
-  password: string | undefined,
+  { password, lines }: Record<string, string>,
 ): Promise<RouteReply> {
   const preview = await translatingPasteErrors(() => previewPaste(service, pasteId));
   try {
     const paste = await translatingPasteErrors(() => unlockPaste(service, pasteId, password ?? ''));
-    return await showPaste(service, assets, paste, { lines: undefined, hasPassword: preview.hasPassword });
+    return await showPaste(service, assets, paste, { lines, hasPassword: preview.hasPassword });
   } catch (error) {
     if (!(error instanceof HttpError) || error.code !== 'UNAUTHENTICATED') throw error;
-    return { status: 401, body: passwordPage({ assets, ...preview, error: error.message }) };
+    return { status: 401, body: passwordPage({ assets, ...preview, lines, error: error.message }) };
   }
 }
 

@@ -7,9 +7,9 @@ export const GONE_CHANNEL = 'paste-gone';
 /** Tells every process that these pastes are gone. */
 export async function announceGone(
   { ephemeral, log }: Pick<Platform, 'ephemeral' | 'log'>,
-  pasteIds: string[],
+  pastes: ReadonlyArray<{ pasteId: string; pasteKey: number }>,
 ): Promise<void> {
   await ephemeral
-    .publish(GONE_CHANNEL, pasteIds.join(' '))
+    .publish(GONE_CHANNEL, pastes.map(({ pasteId, pasteKey }) => `${pasteId}:${pasteKey}`).join(' '))
     .catch((error: unknown) => log.debug({ error }, 'publishing a removal failed'));
 }

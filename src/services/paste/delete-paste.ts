@@ -24,5 +24,5 @@ export async function deletePaste(
   if (!tokenMatches(deleteToken, row?.deleteTokenHash) || !row) throw new PasteError('PASTE_NOT_FOUND');
   const deleted = await database.deleteFrom('paste').where('pasteKey', '=', row.pasteKey).executeTakeFirst();
   if (deleted.numDeletedRows === 0n) throw new PasteError('PASTE_NOT_FOUND');
-  await announceGone(service.platform, [pasteId]);
+  await announceGone(service.platform, [{ pasteId, pasteKey: row.pasteKey }]);
 }

@@ -37,7 +37,10 @@ export async function openPasteService(
   const inserts = createInserter(platform.database);
   const highlighter = createHighlighter();
   const unsubscribe = await platform.ephemeral.subscribe(GONE_CHANNEL, (message) => {
-    for (const pasteId of message.split(' ')) cache.delete(pasteId);
+    for (const identity of message.split(' ')) {
+      cache.delete(identity.split(':')[0] ?? '');
+      highlighter.forget(identity);
+    }
   });
   return {
     platform,

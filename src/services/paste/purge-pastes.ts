@@ -81,10 +81,7 @@ async function purgeAll(
     purged.contentBytes += rows.reduce((sum, row) => sum + row.sizeBytes, 0);
     if (rows.length > 0) {
       onProgress?.(purged);
-      await announceGone(
-        parts,
-        rows.map((row) => row.pasteId),
-      );
+      await announceGone(parts, rows);
     }
     if (rows.length < batchSize) return { ...purged, complete: true };
     batchSize = Math.max(
@@ -112,7 +109,7 @@ async function purgeBatch({ database }: PurgeParts, lease: Lease, expiredBy: Dat
           .forUpdate()
           .skipLocked(),
       )
-      .returning(['pasteId', 'sizeBytes'])
+      .returning(['pasteId', 'pasteKey', 'sizeBytes'])
       .execute();
   });
 }

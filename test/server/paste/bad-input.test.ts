@@ -106,6 +106,31 @@ describe('bodies', () => {
     await expectRefusal(await post(server, '/api/pastes/any-paste/verify', 'x'.repeat(70_000)), 413);
   });
 
+  test('a large body with a million things in a field nobody knows is taken as if they were not there', async () => {
+    const filler = Array.from({ length: 400_000 }, () => '{}').join(',');
+    const nested = '['.repeat(800_000) + ']'.repeat(800_000);
+    for (const unknown of [`[${filler}]`, nested]) {
+      const body = `{"content":"x","expiresIn":"1h","a":${unknown}}`;
+      expect((await post(server, '/api/pastes', body)).status).toBe(201);
+      const wrong = await post(server, '/api/pastes', `{"expiresIn":"1h","content":${unknown}}`);
+      expect((await expectRefusal(wrong, 400)).details).toEqual({ content: [expect.any(String)] });
+    }
+  });
+
+  test('a form whose bytes are no UTF-8 is 400, one that holds U+FFFD itself is not', async () => {
+    const form = (content: string) =>
+      send('/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `expiresIn=1h&content=${content}`,
+      });
+    await expectRefusal(await form('%FFabc'), 400);
+    await expectRefusal(await form('%C3%28'), 400);
+    expect((await form('%EF%BF%BD')).status).toBe(201);
+    expect((await form('\ufffd')).status).toBe(201);
+    expect((await form('100%')).status).toBe(201);
+  });
+
   test('names of the prototype are only names', async () => {
     const response = await post(
       server,
@@ -115,6 +140,31 @@ describe('bodies', () => {
     expect(response.status).toBe(201);
     expect(await response.json()).toMatchObject({ burnAfterRead: false });
   });
+});
+
+test('a request without Host is refused in our own shape, an unknown expectation is ignored', async () => {
+  const answer = await rawRequest('GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400/);
+  expect(answer).toContain('x-content-type-options: nosniff');
+  expect(answer).toContain('"details":{"Host"');
+  const expecting = await rawRequest(
+    'GET /api/health HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nConnection: close\r\n\r\n',
+  );
+  expect(expecting).toMatch(/^HTTP\/1\.1 200/);
+});
+
+test.each([
+  ['PROPFIND', '/api/pastes', 'POST'],
+  ['PROPFIND', '/api/pastes/abcdef', 'DELETE, GET, HEAD'],
+  ['MKCOL', '/stats', 'GET, HEAD'],
+])('%s %s is 405 with what the address takes', async (method, path, allow) => {
+  const response = await send(path, { method });
+  await expectRefusal(response, 405);
+  expect(response.headers.get('allow')).toBe(allow);
+});
+
+test('a method nobody knows at an address that is not there is 404', async () => {
+  await expectRefusal(await send('/api/nothing', { method: 'PROPFIND' }), 404);
 });
 
 describe('addresses', () => {

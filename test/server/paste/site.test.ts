@@ -37,6 +37,25 @@ test('the form creates a paste and shows address, QR code and delete token once'
   });
 });
 
+test('HEAD of a page has the length that GET has, and counts nothing', async () => {
+  const { pasteId } = await create(server);
+  const head = await fetch(`${server.url}/${pasteId}`, { method: 'HEAD', headers: HTML });
+  const page = await get(`/${pasteId}`);
+  expect(Number(head.headers.get('content-length'))).toBe((await page.arrayBuffer()).byteLength);
+  expect(await json(fetch(`${server.url}/api/pastes/${pasteId}`))).toMatchObject({ viewCount: 2 });
+});
+
+test('a range of lines is still marked behind a password or a burn', async () => {
+  const content = 'one\ntwo\nthree';
+  for (const fields of [{ password: 'secret' }, { burnAfterRead: true }]) {
+    const { pasteId } = await create(server, { content, ...fields });
+    const gate = await (await get(`/${pasteId}?lines=2-3`)).text();
+    expect(gate).toContain('<input type="hidden" name="lines" value="2-3">');
+    const shown = await (await submit(`/${pasteId}`, { password: 'secret', lines: '2-3' })).text();
+    expect(shown).toContain('<mark class="range" id="marked">');
+  }
+});
+
 test('the form that is refused comes back with what was written, and says what is wrong', async () => {
   const response = await submit('/', { content: 'keep <me>', expiresIn: '1d', customId: 'x' });
   expect(response.status).toBe(400);
@@ -174,9 +193,13 @@ test('the OpenAPI document is valid and lists exactly the API that answers', asy
     'GET /health',
     'GET /languages',
     'GET /pastes/{id}',
+    'GET /raw/{id}',
     'GET /stats',
     'POST /pastes',
     'POST /pastes/{id}/verify',
   ]);
   expect(document.servers).toEqual([{ url: `${server.url}/api` }]);
+  expect(document.paths['/raw/{id}'].get.servers).toEqual([{ url: server.url }]);
+  const refused = document.paths['/pastes/{id}'].get.responses['403'].content['application/json'].schema;
+  expect(Object.keys(refused.properties)).toEqual(['error', 'passwordRequired']);
 });

@@ -163,15 +163,18 @@ describe('what is shown plain', () => {
   });
 
   it('is content that no deadline can interrupt: its thread is killed, and the next content gets a new one', async () => {
-    await withHighlighter({ timeLimitMs: 1_000, killAfterMs: 1_500 }, async (highlighter) => {
-      // One regular expression of this grammar backtracks over such a line for 20 s and more.
-      const content = 'a '.repeat(2_400);
-      const killed = await highlighter.renderContentHtml({ content, language: 'ahk' });
-      expect(killed).toMatchObject({ highlighted: false, plain: 'too-slow' });
-      expect(textContentOf(codeOf(utf8(killed.html)))).toBe(content);
-      const next = await highlighter.renderContentHtml({ content: 'let a', language: 'typescript' });
-      expect(next.highlighted).toBe(true);
-    });
+    await withHighlighter(
+      { timeLimitMs: 1_000, killAfterMs: 1_500, patienceMs: 10_000 },
+      async (highlighter) => {
+        // One regular expression of this grammar backtracks over such a line for 20 s and more.
+        const content = 'a '.repeat(2_400);
+        const killed = await highlighter.renderContentHtml({ content, language: 'ahk' });
+        expect(killed).toMatchObject({ highlighted: false, plain: 'too-slow' });
+        expect(textContentOf(codeOf(utf8(killed.html)))).toBe(content);
+        const next = await highlighter.renderContentHtml({ content: 'let a', language: 'typescript' });
+        expect(next.highlighted).toBe(true);
+      },
+    );
   }, 15_000);
 
   it('is what comes when too many wait, and it is not remembered as plain', async () => {
@@ -259,5 +262,37 @@ describe('what is kept', () => {
     await kept.get('a', make(true));
     await kept.get('a', make(true));
     expect(made).toBe(3);
+  });
+});
+
+describe('a queue of slow contents', () => {
+  // A hundred thousand lines take any grammar longer than the patience of these tests.
+  const slow = (index: number) => `// ${index}\n${'const a = { b: [1, "2", /3/] };\n'.repeat(14_000)}`;
+
+  it('keeps nobody waiting beyond the patience, and small ones not at all', async () => {
+    await withHighlighter({ patienceMs: 400, timeLimitMs: 4_000 }, async (highlighter) => {
+      // The threads are there before the clock runs.
+      await highlighter.renderContentHtml({ content: 'a', language: 'javascript' });
+      const startedAt = performance.now();
+      const many = Array.from({ length: 6 }, (_, index) =>
+        highlighter.renderContentHtml({ content: slow(index), language: 'typescript', key: `slow${index}` }),
+      );
+      const small = await highlighter.renderContentHtml({ content: 'let a = 1', language: 'javascript' });
+      expect(small.highlighted).toBe(true);
+      const shown = await Promise.all(many);
+      expect(shown.at(-1)).toMatchObject({ highlighted: false, plain: 'busy' });
+      // Far below the seconds that the queue takes; generous, since other tests run beside this one.
+      expect(performance.now() - startedAt).toBeLessThan(3_500);
+    });
+  });
+
+  it('gives the colours to whoever comes when they are there', async () => {
+    await withHighlighter({ patienceMs: 1, timeLimitMs: 20_000 }, async (highlighter) => {
+      const request = { content: 'const a = 1;\n'.repeat(500), language: 'typescript', key: 'patient' };
+      expect(await highlighter.renderContentHtml(request)).toMatchObject({ plain: 'busy' });
+      await expect
+        .poll(async () => (await highlighter.renderContentHtml(request)).highlighted, { timeout: 15_000 })
+        .toBe(true);
+    });
   });
 });

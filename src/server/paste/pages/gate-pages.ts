@@ -12,10 +12,12 @@ export interface PasswordPageData {
   burnAfterRead: boolean;
   /** Why the last attempt failed. */
   error?: string | undefined;
+  /** Range of lines that the address asked to mark. */
+  lines?: string | undefined;
 }
 
 /** Asks for the password; the form posts `password` to the paste's own address. */
-export function passwordPage({ assets, pasteId, burnAfterRead, error }: PasswordPageData): string {
+export function passwordPage({ assets, pasteId, burnAfterRead, error, lines }: PasswordPageData): string {
   const warning = html`<p class="notice warning">!${icon('flame')}<span>It can be read once: with the right password it is shown to you and deleted.</span></p>`;
   const problem = html`<p class="field-error" id="password-error" role="alert">${error}</p>`;
   const invalid = error === undefined ? '' : 'aria-invalid="true" aria-describedby="password-error"';
@@ -26,7 +28,7 @@ export function passwordPage({ assets, pasteId, burnAfterRead, error }: Password
 <h1>This paste is protected</h1>
 !${burnAfterRead ? warning : ''}
 <form method="post" action="/${pasteId}" class="stack">
-<div class="field">
+!${linesField(lines)}<div class="field">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" required maxlength="128" autocomplete="off" autofocus !${invalid}>
 !${error === undefined ? '' : problem}
@@ -45,11 +47,13 @@ export interface BurnPageData {
   createdAt: Date;
   expiresAt: Date;
   now: Date;
+  /** Range of lines that the address asked to mark. */
+  lines?: string | undefined;
 }
 
 /** Stands before a burn-after-read paste, so that a link preview does not burn it; the form posts `open=yes`. */
 export function burnPage(data: BurnPageData): string {
-  const { assets, pasteId, title, sizeBytes, createdAt, expiresAt, now } = data;
+  const { assets, pasteId, title, sizeBytes, createdAt, expiresAt, now, lines } = data;
   return layout(
     { assets, title: 'Burn after reading' },
     html`<section class="card gate">
@@ -63,9 +67,16 @@ export function burnPage(data: BurnPageData): string {
 <div><dt>Expires unread</dt><dd>!${relativeTime(expiresAt, now)}</dd></div>
 </dl>
 <form method="post" action="/${pasteId}" class="stack">
-<input type="hidden" name="open" value="yes">
+!${linesField(lines)}<input type="hidden" name="open" value="yes">
 <button class="primary" type="submit">Show and delete</button>
 </form>
 </section>`,
   );
+}
+
+/** Carries the range through the form, since its answer has another address. */
+function linesField(lines: string | undefined): string {
+  if (lines === undefined) return '';
+  return html`<input type="hidden" name="lines" value="${lines}">
+`;
 }

@@ -45,12 +45,15 @@ export interface Highlighter {
 }
 
 export interface HighlighterOptions extends TokenizerOptions, RendererOptions {
+  /** A reader waits this long for colours, queue and all; then the text is shown plain, and the next one may find them. */
+  patienceMs: number;
   /** Tokens and renderings kept in memory. */
   cacheBytes: number;
 }
 
 const defaults: HighlighterOptions = {
-  maxThreads: 1,
+  patienceMs: 1_500,
+  smallLength: 16 * 1024,
   idleTimeoutMs: 60_000,
   maxQueue: 32,
   maxBytes: 512 * 1024,
@@ -82,7 +85,10 @@ export function createHighlighter(overrides: Partial<HighlighterOptions> = {}): 
 
   async function finish(request: HighlightRequest, form: RenderingForm): Promise<Finished> {
     const { content, language, key } = request;
-    const tokenized = await tokens.get(key, () => tokenizer.tokenize(content, language));
+    const tokenized = await withinTime(
+      tokens.get(key, () => tokenizer.tokenize(content, language)),
+      options.patienceMs,
+    );
     const plain = 'plain' in tokenized ? tokenized.plain : undefined;
     const rendering = await renderer.render({
       content,
@@ -113,6 +119,15 @@ export function createHighlighter(overrides: Partial<HighlighterOptions> = {}): 
       await Promise.all([tokenizer.close(), renderer.close()]);
     },
   };
+}
+
+/** What is not there in time goes on by itself and is kept for the next reader. */
+function withinTime(tokenized: Promise<Tokenized>, patienceMs: number): Promise<Tokenized> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Tokenized>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, { plain: 'busy' });
+  });
+  return Promise.race([tokenized, late]).finally(() => clearTimeout(timer));
 }
 
 function answer({ rendering, plain }: Finished, lines: LineRange | undefined): Highlighted {

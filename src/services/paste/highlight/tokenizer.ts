@@ -7,8 +7,9 @@ import type { TokenizeRequest, TokenizeResult, Untokenized } from './tokenize.ts
 import type { Tokens } from './tokens.ts';
 
 export interface TokenizerOptions {
-  /** Threads at most; none is started before it is needed, and an idle one ends. */
-  maxThreads: number;
+  /** Contents of up to so many UTF-16 units have a thread of their own: they do not wait behind long ones. */
+  smallLength: number;
+  /** A thread is started when it is needed, and ends when it was idle for so long. */
   idleTimeoutMs: number;
   /** Requests that may wait for a thread; one more is answered plain at once. */
   maxQueue: number;
@@ -39,13 +40,13 @@ export function createTokenizer(options: TokenizerOptions): Tokenizer {
   const pool = new Piscina<TokenizeRequest, TokenizeResult>({
     filename: siblingModule(import.meta.url, './tokenize-worker').href,
     minThreads: 0,
-    maxThreads: options.maxThreads,
+    maxThreads: 2,
     idleTimeout: options.idleTimeoutMs,
     resourceLimits: { maxOldGenerationSizeMb: 512 },
     recordTiming: false,
   });
   // The pool could queue too, but then a task's time would run while it waits.
-  const oneOfTheThreads = pLimit(options.maxThreads);
+  const [small, large] = [pLimit(1), pLimit(1)];
   let closed = false;
 
   async function run(content: string, language: string): Promise<Tokenized> {
@@ -67,8 +68,9 @@ export function createTokenizer(options: TokenizerOptions): Tokenizer {
     async tokenize(content, language) {
       if (language === PLAIN_TEXT) return { plain: 'plain-text' };
       if (Buffer.byteLength(content) > options.maxBytes) return { plain: 'too-large' };
-      if (oneOfTheThreads.pendingCount >= options.maxQueue) return { plain: 'busy' };
-      return oneOfTheThreads(run, content, language);
+      const queue = content.length <= options.smallLength ? small : large;
+      if (queue.pendingCount >= options.maxQueue) return { plain: 'busy' };
+      return queue(run, content, language);
     },
 
     async close() {
