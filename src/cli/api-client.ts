@@ -17,6 +17,15 @@ export interface ApiReply {
   body: Buffer;
 }
 
+/** What a service calls itself, and what helps when it refuses. */
+export interface ServiceHints {
+  /** `paste`. */
+  service: string;
+  /** Variable that names its server: `PASTE_URL`. */
+  variable: string;
+  byStatus: Partial<Record<number, string>>;
+}
+
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -27,12 +36,13 @@ const TIMEOUT_MS = 60_000;
 export async function callApi(
   origin: string,
   { method, path, json, headers = {} }: ApiRequest,
+  hints: ServiceHints,
 ): Promise<ApiReply> {
   const url = new URL(path, origin);
   const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(unreachable(origin, error));
+    const fail = (error: unknown) => reject(unreachable(origin, error, hints));
     const sent = request(
       url,
       {
@@ -68,17 +78,21 @@ export async function callApi(
  *
  * @throws {Failure} REFUSED (exit 1) with what the server said, field by field where it says so
  */
-export function successfulJson(origin: string, reply: ApiReply): Record<string, unknown> {
-  if (reply.status < 200 || reply.status > 299) throw refusal(origin, reply);
+export function successfulJson(
+  origin: string,
+  reply: ApiReply,
+  hints: ServiceHints,
+): Record<string, unknown> {
+  if (reply.status < 200 || reply.status > 299) throw refusal(origin, reply, hints);
   const body = parseObject(reply.body);
-  if (!body) throw notOurs(origin, reply);
+  if (!body) throw notOurs(origin, reply, hints);
   return body;
 }
 
 /** What a refusing reply says, as a failure. */
-export function refusal(origin: string, reply: ApiReply): Failure {
+export function refusal(origin: string, reply: ApiReply, hints: ServiceHints): Failure {
   const body = parseObject(reply.body);
-  if (typeof body?.error !== 'string') return notOurs(origin, reply);
+  if (typeof body?.error !== 'string') return notOurs(origin, reply, hints);
   const details = Object.entries(body.details ?? {}).map(
     ([field, messages]) => `${field} ${[messages].flat().join(', ')}`,
   );
@@ -86,22 +100,13 @@ export function refusal(origin: string, reply: ApiReply): Failure {
   return new Failure({
     code: 'REFUSED',
     message: [body.error.replace(/\.$/, ''), ...details].join('; '),
-    hint: hintFor(reply.status, retryAfter),
+    hint: hints.byStatus[reply.status] ?? hintFor(reply.status, retryAfter),
     exit: EXIT.failed,
   });
 }
 
 function hintFor(status: number, retryAfter: string | undefined): string {
   switch (status) {
-    case 401:
-    case 403:
-      return 'give the password with --password, --password-stdin, PASTE_PASSWORD or PASTE_PASSWORD_FILE';
-    case 404:
-      return 'see whether the address is right; expired, burned and deleted pastes are gone for good';
-    case 409:
-      return 'choose another --id, or leave it out to have one made';
-    case 413:
-      return 'a paste holds at most 1 MiB; split the input';
     case 429:
       return `wait ${retryAfter ?? 'a few'} seconds and try again`;
     case 503:
@@ -111,21 +116,21 @@ function hintFor(status: number, retryAfter: string | undefined): string {
   }
 }
 
-function unreachable(origin: string, error: unknown): Failure {
+function unreachable(origin: string, error: unknown, { variable }: ServiceHints): Failure {
   return new Failure({
     code: 'SERVER_UNREACHABLE',
     message: `no server answers at ${origin}: ${messageOf(error)}`,
-    hint: 'start one with `svc serve`, or name another with --server or PASTE_URL',
+    hint: `start one with \`svc serve\`, or name another with --server or ${variable}`,
     exit: EXIT.serverUnreachable,
     cause: error,
   });
 }
 
-function notOurs(origin: string, { status }: ApiReply): Failure {
+function notOurs(origin: string, { status }: ApiReply, { service, variable }: ServiceHints): Failure {
   return new Failure({
-    code: 'NOT_A_PASTE_SERVER',
-    message: `${origin} does not answer like a paste server (HTTP status ${status})`,
-    hint: 'name the origin of one with --server or PASTE_URL; redirects are not followed',
+    code: 'NOT_OUR_SERVER',
+    message: `${origin} does not answer like the ${service} service (HTTP status ${status})`,
+    hint: `name its origin with --server or ${variable}; redirects are not followed`,
     exit: EXIT.serverUnreachable,
   });
 }

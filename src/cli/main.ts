@@ -25,6 +25,16 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/paste.ts')).pasteCommand,
   },
   {
+    name: 'link',
+    description: 'shorten URLs; read, count, draw, delete and list your own; import and export',
+    load: async () => (await import('./commands/link.ts')).linkCommand,
+  },
+  {
+    name: 'shorten',
+    description: 'the same as link, for those who look for it here',
+    load: async () => (await import('./commands/link.ts')).shortenCommand,
+  },
+  {
     name: 'migrate',
     description: 'bring the database schema up to date',
     load: async () => (await import('./commands/migrate.ts')).migrateCommand,
@@ -59,7 +69,7 @@ const COMMANDS: readonly CommandEntry[] = [
 /** Makes the command tree, with the whole definition of the command that the words ask for. */
 async function createProgram(terminal: Terminal, words: string[]): Promise<Command> {
   const program = new Command('svc')
-    .description('Pastes of your own: serve them, and look after them from the terminal.')
+    .description('Pastes and short links of your own: serve them, and look after them from the terminal.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .showSuggestionAfterError()
@@ -69,8 +79,9 @@ async function createProgram(terminal: Terminal, words: string[]): Promise<Comma
       'after',
       `
 Examples:
-  $ svc serve                     start everything, embedded, on http://localhost:3002
+  $ svc serve                     start everything, embedded: pastes on port 3002, links on 3003
   $ echo hello | svc paste        create a paste, print its address
+  $ svc link https://example.com  create a short link, print it
   $ svc purge pastes --dry-run    what a purge would remove
 
 Exit status: svc help exit-codes`,
@@ -87,15 +98,19 @@ Exit status: svc help exit-codes`,
     .argument('[topic...]')
     .description('help on a command, or on exit-codes')
     .action((topic: string[]) => showHelp(program, terminal, topic));
-  return overrideExit(program, terminal);
+  return overrideExit(program, terminal, words.includes('--json'));
 }
 
 /** Runs a command line; sets the exit status of the process instead of ending it, so that output is not cut. */
 export async function main(argv: string[], terminal: Terminal = processTerminal): Promise<void> {
   // A reader that has seen enough (`svc paste list | head`) is no failure.
-  terminal.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exitCode = EXIT.done;
+  terminal.stdout.on('error', async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') {
+      process.exitCode = EXIT.done;
+      return;
+    }
+    const { outputFailed, reportFailure } = await import('./report-failure.ts');
+    process.exitCode = reportFailure(terminal, outputFailed(error), argv);
   });
   try {
     const program = await createProgram(terminal, argv.slice(2));
@@ -104,6 +119,12 @@ export async function main(argv: string[], terminal: Terminal = processTerminal)
     if (error instanceof CommanderError) {
       // Help and version are answers, everything else commander has to say is wrong usage.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+      if (error.exitCode === 0 || !argv.includes('--json')) return;
+      const [{ reportFailure }, { usage }] = await Promise.all([
+        import('./report-failure.ts'),
+        import('./usage.ts'),
+      ]);
+      reportFailure(terminal, usage(error.message.replace(/^error: /, ''), 'see --help'), argv);
     } else {
       const { reportFailure } = await import('./report-failure.ts');
       process.exitCode = reportFailure(terminal, error, argv);
@@ -128,16 +149,20 @@ async function showHelp(program: Command, terminal: Terminal, topic: string[]): 
   command.outputHelp();
 }
 
-function overrideExit(command: Command, terminal: Terminal): Command {
+/** With --json what is wrong is said as JSON, by whoever catches it. */
+function overrideExit(command: Command, terminal: Terminal, isJson: boolean): Command {
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.stdout.write(text),
-    writeErr: (text) => terminal.stderr.write(text),
+    writeErr: (text) => {
+      if (!isJson) terminal.stderr.write(text);
+    },
     outputError: (text, write) => {
+      if (isJson) return;
       const message = text.replace(/^error: /, 'svc: ');
       write(message.includes('Try: ') ? message : `${message.trimEnd()}\nTry: ${fullName(command)} --help\n`);
     },
   });
-  for (const child of command.commands) overrideExit(child, terminal);
+  for (const child of command.commands) overrideExit(child, terminal, isJson);
   return command;
 }
 

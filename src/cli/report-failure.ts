@@ -17,6 +17,17 @@ export function reportFailure(terminal: Terminal, error: unknown, argv: string[]
   return failure.exit;
 }
 
+/** The failure of an answer that could not be written. */
+export function outputFailed(error: unknown): Failure {
+  return new Failure({
+    code: 'OUTPUT_FAILED',
+    message: `the answer cannot be written: ${messageOf(error)}`,
+    hint: 'see whether the disk it goes to has room',
+    exit: EXIT.failed,
+    cause: error,
+  });
+}
+
 function unforeseen(error: unknown): Failure {
   return new Failure({
     code: codeOf(error) ?? 'FAILED',

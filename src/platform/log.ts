@@ -50,7 +50,9 @@ export async function createLog({ level, format, destination }: LogOptions): Pro
 }
 
 // pg puts the failing row (so: content) into `detail`, and the statement's parameters into `where`.
-function serializeError(error: Error): object {
+function serializeError(error: unknown): unknown {
+  // A message that was taken out of its error is a text already.
+  if (!(error instanceof Error)) return error;
   const { detail, where, parameters, ...rest } = stdSerializers.err(error) as Record<string, unknown>;
   return rest;
 }

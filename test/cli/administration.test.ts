@@ -22,6 +22,15 @@ const COMMANDS = [
   ['paste', 'raw'],
   ['paste', 'delete'],
   ['paste', 'list'],
+  ['link'],
+  ['link', 'get'],
+  ['link', 'stats'],
+  ['link', 'qr'],
+  ['link', 'delete'],
+  ['link', 'list'],
+  ['link', 'import'],
+  ['link', 'export'],
+  ['shorten'],
   ['migrate'],
   ['migrate', 'up'],
   ['migrate', 'down'],
@@ -32,6 +41,7 @@ const COMMANDS = [
   ['config', 'example'],
   ['purge'],
   ['purge', 'pastes'],
+  ['purge', 'links'],
   ['jobs'],
   ['jobs', 'list'],
   ['jobs', 'run'],
@@ -240,7 +250,10 @@ describe('beside a running svc serve on the same data folder', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).name),
-    ).toEqual(['purge-pastes', 'prune-job-history']);
+    ).toEqual(['purge-pastes', 'purge-links', 'roll-click-months', 'prune-job-history']);
+    for (const job of ['purge-links', 'roll-click-months']) {
+      expect(await svc('jobs', 'run', job, '--json')).toMatchObject({ code: 0 });
+    }
     expect(await svc('jobs', 'run', 'purge-pastes', '--json')).toMatchObject({ code: 0 });
     expect((await svc('jobs', 'history', '--json')).stdout).toContain('"status":"succeeded"');
     expect(await svc('jobs', 'run', 'nothing')).toMatchObject({

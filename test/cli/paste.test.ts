@@ -52,6 +52,12 @@ describe('creating', () => {
     });
   });
 
+  test('a long file name is cut between characters, not within one', async () => {
+    const { code, stdout } = await paste([file(`a${'😀'.repeat(60)}`, 'x')]);
+    expect(code).toBe(0);
+    expect((await read(stdout.trim())).title).toBe(`a${'😀'.repeat(60)}`);
+  });
+
   test('- is stdin, and flags say the rest', async () => {
     const { stdout } = await paste(
       ['-', '--lang', 'ts', '--title', 'T', '--expires', '7d', '--id', 'from-shell'],
@@ -223,6 +229,21 @@ describe("one's own list", () => {
       code: 2,
       stderr: expect.stringContaining('--token-stdin'),
     });
+  });
+
+  test('shows its tokens to no other server, and keeps those it was not asked for', async () => {
+    await paste(['--id', 'mine-4'], { input: 'a', env: own });
+    const elsewhere = await startPasteServer();
+    const asked = await paste(['delete', 'mine-4'], { env: { ...own, PASTE_URL: elsewhere.url } });
+    await elsewhere.close();
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('not in your own list') });
+    expect(await paste(['delete', 'mine-4', '--token-stdin'], { input: 'dk_wrong', env: own })).toMatchObject(
+      {
+        code: 1,
+      },
+    );
+    expect((await paste(['list'], { env: own })).stdout).toContain('mine-4');
+    expect(await paste(['delete', 'mine-4'], { env: own })).toMatchObject({ code: 0 });
   });
 
   test('takes a token from elsewhere', async () => {

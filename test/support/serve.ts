@@ -7,7 +7,9 @@ import { spawnSvc } from './run-svc.ts';
 import { TEST_SECRET } from './test-platform.ts';
 
 export interface ServedSvc {
+  /** Of the paste service. */
   url: string;
+  linksUrl: string;
   opsUrl: string;
   opsPort: number;
   child: ChildProcess;
@@ -24,12 +26,14 @@ export interface ServeSettings {
 
 /** Starts `svc serve` and waits until it is ready. */
 export async function serveSvc({ env, args = [] }: ServeSettings): Promise<ServedSvc> {
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const [port, linksPort, opsPort] = [await freePort(), await freePort(), await freePort()];
   const child = spawnSvc(['serve', ...args], {
     env: {
       SVC_SECRET: TEST_SECRET,
       PASTE_PORT: String(port),
       PASTE_URL: `http://127.0.0.1:${port}`,
+      LINKS_PORT: String(linksPort),
+      LINKS_URL: `http://127.0.0.1:${linksPort}`,
       OPS_PORT: String(opsPort),
       RATE_LIMIT_CREATE_PER_HOUR: '0',
       ...env,
@@ -47,6 +51,7 @@ export async function serveSvc({ env, args = [] }: ServeSettings): Promise<Serve
   });
   return {
     url: `http://127.0.0.1:${port}`,
+    linksUrl: `http://127.0.0.1:${linksPort}`,
     opsUrl,
     opsPort,
     child,

@@ -1,24 +1,21 @@
 // `svc healthcheck`: for containers, whether the daemon beside it is ready.
 import { Command, Option } from 'commander';
-import { debugOption, jsonOption } from '../options.ts';
+import { configOption, debugOption, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The command. */
 export function healthcheckCommand(terminal: Terminal): Command {
   return new Command('healthcheck')
     .addOption(
-      new Option('--ops-port <port>', 'port of its operator endpoint').env('OPS_PORT').default('3009'),
+      new Option('--ops-port <port>', 'port of its operator endpoint (default 3009)').env('OPS_PORT'),
     )
-    .addOption(
-      new Option('--ops-host <address>', 'address of its operator endpoint')
-        .env('OPS_HOST')
-        .default('127.0.0.1'),
-    )
+    .addOption(new Option('--ops-host <address>', 'address of its operator endpoint').env('OPS_HOST'))
     .addOption(jsonOption())
     .addOption(debugOption())
-    .action(async (options: { opsPort: string; opsHost: string; json?: boolean }) => {
+    .addOption(configOption())
+    .action(async (_options, command: Command) => {
       const { runHealthcheck } = await import('../healthcheck/run-healthcheck.ts');
-      await runHealthcheck(terminal, options);
+      await runHealthcheck(terminal, command);
     })
     .addHelpText(
       'after',

@@ -20,6 +20,10 @@ const onlyOption = () =>
     return names;
   });
 
+const pastePortOption = () =>
+  new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT');
+const linksPortOption = () => new Option('--links-port <port>', 'port of the link service').env('LINKS_PORT');
+
 function withServeOptions(command: Command): Command {
   return command
     .addOption(new Option('--host <address>', 'address to listen on').env('SVC_HOST'))
@@ -41,7 +45,10 @@ function withServeOptions(command: Command): Command {
 /** The command and its daemons. */
 export function serveCommand(terminal: Terminal): Command {
   const serve = withServeOptions(new Command('serve'))
-    .addOption(new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT'))
+    // What stands behind `api` belongs to it, though this command has options of the same names.
+    .enablePositionalOptions()
+    .addOption(pastePortOption())
+    .addOption(linksPortOption())
     .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
     .addOption(dataDirOption())
     .addOption(onlyOption())
@@ -66,7 +73,8 @@ unreachable, 78 configuration wrong.`,
   serve.addCommand(
     withServeOptions(new Command('api'))
       .description('start one API daemon (needs DATABASE_URL and REDIS_URL)')
-      .addOption(new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT'))
+      .addOption(pastePortOption())
+      .addOption(linksPortOption())
       .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
       .addOption(onlyOption())
       .action(async (_options, command: Command) => {

@@ -26,6 +26,10 @@ const EXPLANATIONS: Record<string, string> = {
   DATA_DIR_NOT_A_DIRECTORY: 'The data folder is a file.',
   DISK_FULL:
     'The disk of the data folder is full. What was acknowledged is on disk; free space and start again.',
+  DONE_IN_PART: 'Some of what was asked for is done; each thing that is not was named.',
+  INPUT_INVALID: 'What was read cannot be used: empty, too long, or not text.',
+  INPUT_UNREADABLE: 'A file that was named cannot be read.',
+  INTERRUPTED: 'The question was left with Ctrl-C; nothing was done.',
   JOB_RUNNING:
     'A job never runs twice at once. The one that runs is named; if its process died, its lock ends within a minute.',
   LEASE_HELD:
@@ -33,9 +37,16 @@ const EXPLANATIONS: Record<string, string> = {
   LEASE_LOST: 'The process was paused for more than a minute and another took over its work.',
   MIGRATION_FAILED: 'A migration failed and was rolled back: nothing was changed.',
   MIGRATION_LOCKED: 'Another process is migrating the same database.',
+  NO_DATABASE:
+    'Commands that administer need a database that is there. A mistyped --data-dir would otherwise look like one with nothing in it.',
+  NO_SUCH_CODE: 'svc explain knows the codes that svc itself prints.',
+  NOT_OUR_SERVER:
+    'Something answers at that address, but not as this service does: another port, a proxy, or a sign-in page.',
+  OUTPUT_FAILED: 'The answer could not be written to where it was sent.',
   NO_SUCH_JOB: '`svc jobs list` names every job.',
   REDIS_UNREACHABLE:
     'Redis does not answer at REDIS_URL. A running server goes on without it, a starting one does not begin so.',
+  REFUSED: 'The server understood the request and refused it; what it said is in the message.',
   SCHEMA_BEHIND:
     'The program needs migrations that the database does not have. Run `svc migrate up`, or start with `svc serve --migrate`.',
   SCHEMA_NEWER: 'The database was migrated by a newer program. An older one could damage it, so it refuses.',
@@ -43,6 +54,7 @@ const EXPLANATIONS: Record<string, string> = {
   SECRET_UNREADABLE: 'The secret file in the data folder cannot be read or made.',
   SERVER_UNREACHABLE:
     'Nothing answers at the address of the server. Name it with --server, or see whether it runs.',
+  USAGE: 'The command line cannot be done as it stands; the line behind Try says what is missing.',
 };
 
 /** Explains a code, or lists every one. */

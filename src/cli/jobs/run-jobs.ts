@@ -40,6 +40,10 @@ export async function runJobsRun(terminal: Terminal, command: Command, name: str
     if (outcome.status === 'succeeded') {
       if (json) printJson(terminal, { job: name, status: outcome.status, result: outcome.result });
       else print(terminal, `${name} succeeded ${JSON.stringify(outcome.result)}`);
+      if (interrupt.signal.aborted) {
+        note(terminal, 'interrupted at a safe point; run it again to go on');
+        process.exitCode = interrupt.interruptedBy() === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
+      }
       return;
     }
     if (outcome.status === 'failed') throw outcome.error;

@@ -7,6 +7,7 @@ import { createLog } from '../../platform/log.ts';
 import { openStorage, type Storage } from '../../platform/open-storage.ts';
 import { commandConfig } from '../load-config.ts';
 import { confirm, note, print, printJson, type Terminal } from '../terminal.ts';
+import { requireDatabase } from '../with-platform.ts';
 
 interface MigrateFlags {
   json?: boolean;
@@ -21,23 +22,33 @@ export async function runMigrate(
   direction: 'up' | 'down',
 ): Promise<void> {
   const { json = false, dryRun = false, yes = false } = command.opts<MigrateFlags>();
-  await withStorage(terminal, command, `svc migrate ${direction}`, async ({ database }) => {
-    if (direction === 'down' && !dryRun && !yes) {
-      const [step] = await migrate(database, migrations, { direction, dryRun: true });
-      if (!step) return report(terminal, [], { json, dryRun, direction });
-      if (!(await confirm(terminal, `Undo ${step.name}? Its tables and their rows are lost.`, '--yes'))) {
-        note(terminal, 'nothing was changed');
-        return;
+  await withStorage(
+    terminal,
+    command,
+    `svc migrate ${direction}`,
+    dryRun || direction === 'down',
+    async ({ database }) => {
+      if (direction === 'down' && !dryRun && !yes) {
+        const [step] = await migrate(database, migrations, { direction, dryRun: true });
+        if (!step) return report(terminal, [], { json, dryRun, direction });
+        if (!(await confirm(terminal, `Undo ${step.name}? Its tables and their rows are lost.`, '--yes'))) {
+          note(terminal, 'nothing was changed');
+          return;
+        }
       }
-    }
-    report(terminal, await migrate(database, migrations, { direction, dryRun }), { json, dryRun, direction });
-  });
+      report(terminal, await migrate(database, migrations, { direction, dryRun }), {
+        json,
+        dryRun,
+        direction,
+      });
+    },
+  );
 }
 
 /** Shows where the schema stands; the exit status says it too. */
 export async function runMigrateStatus(terminal: Terminal, command: Command): Promise<void> {
   const { json = false } = command.opts<MigrateFlags>();
-  await withStorage(terminal, command, 'svc migrate status', async ({ database }) => {
+  await withStorage(terminal, command, 'svc migrate status', true, async ({ database }) => {
     const status = await schemaStatus(database, migrations);
     if (json) printJson(terminal, status);
     else {
@@ -55,9 +66,11 @@ async function withStorage(
   terminal: Terminal,
   command: Command,
   commandName: string,
+  mustExist: boolean,
   work: (storage: Storage) => Promise<void>,
 ): Promise<void> {
-  const config = commandConfig(terminal, command, 'command');
+  const config = commandConfig(terminal, command, 'migrate');
+  if (mustExist) requireDatabase(config);
   const log = await createLog({ level: 'warn', format: config.log.format });
   const storage = await openStorage({ config, command: commandName, log });
   try {

@@ -4,11 +4,15 @@ import type { Command } from 'commander';
 import { messageOf } from '../../platform/errors.ts';
 import { EXIT } from '../../platform/exit-codes.ts';
 import { callApi, successfulJson } from '../api-client.ts';
-import { type OwnPaste, rememberPaste } from '../own-pastes.ts';
+import { copyToClipboard } from '../clipboard.ts';
+import { drawQr } from '../draw-qr.ts';
+import { type OwnPaste, ownPastes } from '../own-pastes.ts';
+import { type PasswordFlags, readPassword } from '../read-password.ts';
+import { serverOf } from '../server-of.ts';
 import { isInteractive, note, print, printJson, type Terminal } from '../terminal.ts';
-import { copyToClipboard } from './clipboard.ts';
-import { type PasswordFlags, readContent, readPassword } from './input.ts';
-import { serverOf, usage } from './server-address.ts';
+import { usage } from '../usage.ts';
+import { readContent } from './input.ts';
+import { PASTE_HINTS, PASTE_SERVER } from './server-address.ts';
 
 interface CreateFlags extends PasswordFlags {
   lang?: string;
@@ -44,29 +48,34 @@ export async function runCreate(
   }
   const flags = command.opts<CreateFlags>();
   const fromStdin = file === undefined || file === '-';
-  const server = await serverOf(terminal, command);
+  const server = await serverOf(terminal, command, PASTE_SERVER);
   const content = await readContent(terminal, file);
-  const password = await readPassword(terminal, flags, fromStdin);
-  const title = flags.title ?? (fromStdin ? undefined : basename(file).slice(0, 100));
+  const password = await readPassword(terminal, flags, 'PASTE_PASSWORD', fromStdin);
+  const title = flags.title ?? (fromStdin ? undefined : [...basename(file)].slice(0, 100).join(''));
   const language = flags.lang ?? (fromStdin ? 'plaintext' : await guess(file));
-  const reply = await callApi(server, {
-    method: 'POST',
-    path: '/api/pastes',
-    json: {
-      content,
-      title,
-      language,
-      expiresIn: EXPIRY_SYNONYMS[flags.expires] ?? flags.expires,
-      password,
-      burnAfterRead: flags.burn ?? false,
-      customId: flags.id,
+  const reply = await callApi(
+    server,
+    {
+      method: 'POST',
+      path: '/api/pastes',
+      json: {
+        content,
+        title,
+        language,
+        expiresIn: EXPIRY_SYNONYMS[flags.expires] ?? flags.expires,
+        password,
+        burnAfterRead: flags.burn ?? false,
+        customId: flags.id,
+      },
     },
-  });
-  const created = successfulJson(server, reply);
+    PASTE_HINTS,
+  );
+  const created = successfulJson(server, reply, PASTE_HINTS);
   const { pasteId, url, deleteToken, expiresAt } = created;
   const own: OwnPaste = {
     pasteId: String(pasteId),
     url: String(url),
+    server,
     title: title ?? null,
     language,
     deleteToken: String(deleteToken),
@@ -81,7 +90,7 @@ export async function runCreate(
   if (!flags.quiet && isInteractive(terminal)) {
     note(terminal, `expires ${own.expiresAt}; svc paste delete ${own.pasteId} removes it`);
   }
-  if (flags.qr) await drawQr(terminal, own.url);
+  if (flags.qr) note(terminal, await drawQr(own.url));
   if (flags.copy && !(await copyToClipboard(terminal, own.url))) process.exitCode = EXIT.partial;
 }
 
@@ -92,16 +101,11 @@ async function guess(file: string): Promise<string> {
 
 function remember(terminal: Terminal, own: OwnPaste): void {
   try {
-    rememberPaste(terminal.env, own);
+    ownPastes.remember(terminal.env, own);
   } catch (error) {
     note(
       terminal,
       `svc: your own list cannot be written (${messageOf(error)}); the delete token is ${own.deleteToken}`,
     );
   }
-}
-
-async function drawQr(terminal: Terminal, url: string): Promise<void> {
-  const { toString: draw } = await import('qrcode');
-  note(terminal, await draw(url, { type: 'utf8' }));
 }

@@ -12,7 +12,7 @@ interface ListFlags {
 /** Lists one's own pastes. */
 export function runList(terminal: Terminal, command: Command): void {
   const { all = false, tokens = false, json = false } = command.optsWithGlobals<ListFlags>();
-  const { pastes, damagedLines } = ownPastes(terminal.env);
+  const { things: pastes, damagedLines } = ownPastes.read(terminal.env);
   const now = new Date().toISOString();
   const shown = all ? pastes : pastes.filter((paste) => paste.expiresAt > now);
   for (const paste of shown) {

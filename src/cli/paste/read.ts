@@ -3,9 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { codeOf, messageOf } from '../../platform/errors.ts';
 import { type ApiReply, callApi, refusal, successfulJson } from '../api-client.ts';
+import { type PasswordFlags, readPassword } from '../read-password.ts';
+import { serverOf } from '../server-of.ts';
 import { askPassword, confirm, isInteractive, print, type Terminal } from '../terminal.ts';
-import { type PasswordFlags, readPassword } from './input.ts';
-import { namedPaste, serverOf, usage } from './server-address.ts';
+import { usage } from '../usage.ts';
+import { namedPaste, PASTE_HINTS, PASTE_SERVER } from './server-address.ts';
 
 interface ReadFlags extends PasswordFlags {
   output?: string;
@@ -22,8 +24,8 @@ export async function runRead(
 ): Promise<void> {
   const flags = command.optsWithGlobals<ReadFlags>();
   const { pasteId, origin } = namedPaste(address);
-  const server = origin ?? (await serverOf(terminal, command));
-  const password = await readPassword(terminal, flags, false);
+  const server = origin ?? (await serverOf(terminal, command, PASTE_SERVER));
+  const password = await readPassword(terminal, flags, 'PASTE_PASSWORD', false);
   let reply = await fetchPaste(server, pasteId, form, password);
   if (reply.status === 403 && password === undefined && isInteractive(terminal)) {
     const answer = await askPassword(terminal, 'Password of the paste', '--password-stdin');
@@ -36,10 +38,10 @@ export async function runRead(
     );
   }
   if (form === 'raw') {
-    if (reply.status !== 200) throw refusal(server, reply);
+    if (reply.status !== 200) throw refusal(server, reply, PASTE_HINTS);
     return deliver(terminal, reply.body, flags);
   }
-  const paste = successfulJson(server, reply);
+  const paste = successfulJson(server, reply, PASTE_HINTS);
   const text = flags.json ? `${JSON.stringify(paste)}\n` : String(paste.content);
   return deliver(terminal, Buffer.from(text), flags);
 }
@@ -52,10 +54,15 @@ function fetchPaste(
 ): Promise<ApiReply> {
   if (form === 'raw') {
     const headers = password === undefined ? {} : { 'x-paste-password': encodeURIComponent(password) };
-    return callApi(server, { method: 'GET', path: `/raw/${pasteId}`, headers });
+    return callApi(server, { method: 'GET', path: `/raw/${pasteId}`, headers }, PASTE_HINTS);
   }
-  if (password === undefined) return callApi(server, { method: 'GET', path: `/api/pastes/${pasteId}` });
-  return callApi(server, { method: 'POST', path: `/api/pastes/${pasteId}/verify`, json: { password } });
+  if (password === undefined)
+    return callApi(server, { method: 'GET', path: `/api/pastes/${pasteId}` }, PASTE_HINTS);
+  return callApi(
+    server,
+    { method: 'POST', path: `/api/pastes/${pasteId}/verify`, json: { password } },
+    PASTE_HINTS,
+  );
 }
 
 async function deliver(terminal: Terminal, bytes: Buffer, { output, yes = false }: ReadFlags): Promise<void> {

@@ -1,26 +1,24 @@
-// Which server a paste command talks to, and which paste an argument names.
-import type { Command } from 'commander';
-import { Failure } from '../../platform/errors.ts';
-import { EXIT } from '../../platform/exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+// Where pastes are, and which one an argument names.
+import type { ServiceHints } from '../api-client.ts';
+import type { ServerChoice } from '../server-of.ts';
+import { usage } from '../usage.ts';
 
-const DEFAULT_SERVER = 'http://localhost:3002';
+export const PASTE_SERVER: ServerChoice = {
+  fallback: 'http://localhost:3002',
+  urlIn: ({ paste }) => paste.url,
+};
 
-/** The origin from --server, PASTE_URL, the file of settings, or the fallback; in that order. */
-export async function serverOf(
-  terminal: Terminal,
-  command: Command,
-  fallback: string = DEFAULT_SERVER,
-): Promise<string> {
-  const { server, config } = command.optsWithGlobals<{ server?: string; config?: string }>();
-  const fromFile =
-    server === undefined && config !== undefined ? await pasteUrlIn(terminal, config) : undefined;
-  const origin = server ?? fromFile ?? fallback;
-  if (!URL.canParse(origin) || !/^https?:$/.test(new URL(origin).protocol)) {
-    throw usage(`${origin} is not an origin`, 'it looks like https://paste.example.org');
-  }
-  return new URL(origin).origin;
-}
+export const PASTE_HINTS: ServiceHints = {
+  service: 'paste',
+  variable: 'PASTE_URL',
+  byStatus: {
+    401: 'give the password with --password, --password-stdin, PASTE_PASSWORD or PASTE_PASSWORD_FILE',
+    403: 'give the password with --password, --password-stdin, PASTE_PASSWORD or PASTE_PASSWORD_FILE',
+    404: 'see whether the address is right; expired, burned and deleted pastes are gone for good',
+    409: 'choose another --id, or leave it out to have one made',
+    413: 'a paste holds at most 1 MiB; split the input',
+  },
+};
 
 export interface NamedPaste {
   pasteId: string;
@@ -36,18 +34,4 @@ export function namedPaste(argument: string): NamedPaste {
     throw usage(`${argument} names no paste`, 'give its id or its address');
   }
   return { pasteId, origin: url?.origin };
-}
-
-async function pasteUrlIn(terminal: Terminal, file: string): Promise<string> {
-  const [{ loadSettings }, { makeConfig }] = await Promise.all([
-    import('../../platform/config/load.ts'),
-    import('../../platform/config/config.ts'),
-  ]);
-  const { values } = loadSettings({ environment: terminal.env, file });
-  return makeConfig({ ...values, DATABASE_URL: undefined }, 'command').paste.url;
-}
-
-/** A failure of the command line itself (exit 2). */
-export function usage(message: string, hint: string): Failure {
-  return new Failure({ code: 'USAGE', message, hint, exit: EXIT.usage });
 }

@@ -9,3 +9,16 @@ export function notifySystemd(env: Record<string, string | undefined>, states: s
     if (error) log.warn({ error: error.message }, 'systemd could not be told');
   });
 }
+
+/**
+ * Tells systemd at half of `WATCHDOG_USEC` that the event loop still turns; one that hangs is then restarted
+ * (systemd.service, WatchdogSec). Does nothing where none was asked for.
+ *
+ * @returns what ends it
+ */
+export function feedWatchdog(env: Record<string, string | undefined>, log: Log): () => void {
+  const microseconds = Number(env.WATCHDOG_USEC);
+  if (!(microseconds > 0)) return () => {};
+  const timer = setInterval(() => notifySystemd(env, ['WATCHDOG=1'], log), microseconds / 2_000).unref();
+  return () => clearInterval(timer);
+}

@@ -11,11 +11,17 @@ import { openPlatform, type Platform } from '../../platform/platform.ts';
 import { SERVICE_NAMES, type ServiceName, startServers } from '../../server/serve.ts';
 import { commandConfig, commandSettings } from '../load-config.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { usage } from '../usage.ts';
 import { VERSION } from '../version.ts';
-import { notifySystemd } from './notify-systemd.ts';
+import { feedWatchdog, notifySystemd } from './notify-systemd.ts';
 import { watchForShutdown } from './shutdown.ts';
 
-const FLAGS = { host: 'SVC_HOST', pastePort: 'PASTE_PORT', opsPort: 'OPS_PORT' } as const;
+const FLAGS = {
+  host: 'SVC_HOST',
+  pastePort: 'PASTE_PORT',
+  linksPort: 'LINKS_PORT',
+  opsPort: 'OPS_PORT',
+} as const;
 const RETRY_EVERY_MS = 500;
 
 /** Runs the daemon of a role until a signal or a fault ends it. */
@@ -25,6 +31,7 @@ export async function runServe(
   role: Exclude<Role, 'command'>,
 ): Promise<void> {
   const commandName = role === 'serve' ? 'svc serve' : `svc serve ${role}`;
+  if (role !== 'serve') refuseMisplacedFlags(command);
   const config = commandConfig(terminal, command, role, FLAGS);
   const log = await createLog({ level: config.log.level, format: config.log.format });
   const {
@@ -47,10 +54,16 @@ export async function runServe(
     const servers = await startServers({ platform, version: VERSION, services });
     const jobs = scheduler && role !== 'api' ? await startJobs(platform) : undefined;
     announce(terminal, platform, servers.addresses);
-    notifySystemd(terminal.env, ['READY=1'], log);
+    notifySystemd(
+      terminal.env,
+      ['READY=1', `STATUS=serving ${Object.keys(servers.addresses).join(', ')}`],
+      log,
+    );
+    const stopWatchdog = feedWatchdog(terminal.env, log);
 
     const reason = await shutdown.requested;
-    notifySystemd(terminal.env, ['STOPPING=1'], log);
+    stopWatchdog();
+    notifySystemd(terminal.env, ['STOPPING=1', 'STATUS=finishing what runs'], log);
     log.info({ reason: reason.text }, 'stopping');
     shutdown.enforce(shutdownTimeout);
     await Promise.all([servers.stop(), jobs?.stop(shutdownTimeout * 0.8)]);
@@ -64,6 +77,19 @@ export async function runServe(
   } finally {
     shutdown.end();
   }
+}
+
+/** @throws {Failure} USAGE for flags between `serve` and the name of the daemon, which would otherwise mean nothing */
+function refuseMisplacedFlags(command: Command): void {
+  const { parent } = command;
+  const misplaced = parent?.options.find(
+    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (!misplaced) return;
+  throw usage(
+    `${misplaced.long} stands before ${command.name()}, where it would mean nothing`,
+    `svc serve ${command.name()} ${misplaced.long} …`,
+  );
 }
 
 interface ServeFlags {
@@ -121,9 +147,14 @@ function announce(
     },
     'ready',
   );
-  if (!terminal.stdout.isTTY || !addresses.paste) return;
-  print(
-    terminal,
-    `\n  Paste    ${config.paste.url}\n  API      ${config.paste.url}/api/docs\n  Health   ${addresses.ops}/readyz\n\n  echo hello | svc paste\n`,
-  );
+  if (!terminal.stdout.isTTY) return;
+  const lines = [
+    ...(addresses.paste ? [`Paste    ${config.paste.url}`] : []),
+    ...(addresses.links ? [`Links    ${config.links.url}`] : []),
+    `Health   ${addresses.ops}/readyz`,
+    '',
+    ...(addresses.paste ? ['echo hello | svc paste'] : []),
+    ...(addresses.links ? ['svc link https://example.com'] : []),
+  ];
+  print(terminal, `\n${lines.map((line) => (line === '' ? '' : `  ${line}`)).join('\n')}\n`);
 }

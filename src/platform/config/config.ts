@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Settings } from './settings.ts';
 
 /** What a process is: it decides its operator port and whether it may run embedded. */
-export type Role = 'serve' | 'api' | 'relay' | 'scheduler' | 'command';
+export type Role = 'serve' | 'api' | 'relay' | 'scheduler' | 'command' | 'migrate';
 
 export interface Origin {
   port: number;
@@ -35,7 +35,14 @@ export interface Config {
   };
 }
 
-const OPS_PORTS: Record<Role, number> = { serve: 3009, api: 3009, relay: 3008, scheduler: 3007, command: 0 };
+const OPS_PORTS: Record<Role, number> = {
+  serve: 3009,
+  api: 3009,
+  relay: 3008,
+  scheduler: 3007,
+  command: 0,
+  migrate: 0,
+};
 
 /**
  * Makes the configuration of a process.
@@ -52,7 +59,8 @@ export function makeConfig(settings: Settings, role: Role): Config {
       );
     }
   }
-  if (settings.DATABASE_URL !== undefined && settings.SVC_SECRET === undefined) {
+  // Migrations hash nothing.
+  if (role !== 'migrate' && settings.DATABASE_URL !== undefined && settings.SVC_SECRET === undefined) {
     throw misfit(
       'SVC_SECRET is not set: with DATABASE_URL every process must hash addresses under the same secret',
       'set SVC_SECRET (or SVC_SECRET_FILE) to the output of `openssl rand -base64 32`, the same everywhere',

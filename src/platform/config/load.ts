@@ -92,13 +92,23 @@ function fromEnvironment(
     }
     const filePath = describeSetting(name).secret ? environment[`${name}_FILE`] : undefined;
     if (filePath === undefined || filePath === '') continue;
-    try {
-      found.set(name, readFileSync(filePath, 'utf8').trim());
-    } catch (error) {
-      problems.push(`${name}_FILE: ${filePath} cannot be read (${codeOf(error) ?? 'unknown reason'})`);
-    }
+    readSecretFile(name, filePath, found, problems);
   }
   return found;
+}
+
+/** A secret from the file that `<NAME>_FILE` names. */
+function readSecretFile(
+  name: SettingName,
+  filePath: string,
+  found: Map<SettingName, string>,
+  problems: string[],
+): void {
+  try {
+    found.set(name, readFileSync(filePath, 'utf8').trim());
+  } catch (error) {
+    problems.push(`${name}_FILE: ${filePath} cannot be read (${codeOf(error) ?? 'unknown reason'})`);
+  }
 }
 
 function fromFile(path: string, problems: string[]): Map<SettingName, string> {
@@ -116,8 +126,12 @@ function fromFile(path: string, problems: string[]): Map<SettingName, string> {
   }
   const found = new Map<SettingName, string>();
   for (const [name, value] of Object.entries(parseEnv(text))) {
-    if (!isSettingName(name)) problems.push(`${name}: no such setting (in ${path})`);
-    else if (value !== undefined && value !== '') found.set(name, value);
+    if (value === undefined || value === '') continue;
+    const setting = name.replace(/_FILE$/, '');
+    if (isSettingName(name)) found.set(name, value);
+    else if (isSettingName(setting) && describeSetting(setting).secret) {
+      readSecretFile(setting, value, found, problems);
+    } else problems.push(`${name}: no such setting (in ${path})`);
   }
   return found;
 }

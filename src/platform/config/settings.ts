@@ -1,5 +1,7 @@
 // Every setting: its name, what it takes, its default, one line of help. The one schema behind
 // `svc config show|check|example`, the start of every command, and config/svc.env.example.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { parseDuration } from '../duration.ts';
 
@@ -232,8 +234,10 @@ function parseTrustProxy(text: string, context: z.RefinementCtx<string>): false 
   const addresses = text.split(',').map((part) => part.trim());
   // `true` would believe a header that any client can write; lessons.md asks for configured proxies only.
   if (
-    addresses.every((address) =>
-      /^[0-9a-fA-F.:]+(\/\d{1,3})?$|^(loopback|linklocal|uniquelocal)$/.test(address),
+    addresses.every(
+      (address) =>
+        ['loopback', 'linklocal', 'uniquelocal'].includes(address) ||
+        (address.includes('/') ? ipaddr.isValidCIDR(address) : isIP(address) !== 0),
     )
   ) {
     return addresses;

@@ -22,7 +22,7 @@ export interface PurgeResult {
 
 export interface PurgeOptions {
   /** Only pastes that expired at least this long ago. */
-  olderThanMs?: number;
+  olderThanMs?: number | undefined;
   /** Who runs it, for whoever finds the lock held. */
   command: string;
   signal?: AbortSignal;

@@ -99,7 +99,9 @@ describe.each(backends())('on $name', (backend) => {
       expect(() => requireCurrentSchema(status)).toThrow(
         expect.objectContaining({ exit: 12, hint: 'svc migrate up' }),
       );
-      expect(await migrate(db, migrations, { direction: 'up', dryRun: true })).toHaveLength(2);
+      expect(await migrate(db, migrations, { direction: 'up', dryRun: true })).toHaveLength(
+        Object.keys(migrations).length,
+      );
       expect(await shape()).toEqual([]);
       await migrate(db, migrations, { direction: 'up' });
       expect(await shape()).toEqual(before);

@@ -74,7 +74,7 @@ async function openFile(file) {
   }
   text.value = original;
   openedFile = { original, shown: text.value };
-  if (form.elements.title.value === '') form.elements.title.value = file.name.slice(0, 100);
+  if (form.elements.title.value === '') form.elements.title.value = [...file.name].slice(0, 100).join('');
   const language = guessLanguage(file.name);
   if (language) form.elements.language.value = language;
   showSize();

@@ -1,6 +1,6 @@
 // The clipboard of the desktop, or over a terminal's own escape sequence where there is none (OSC 52, also over SSH).
-import { messageOf } from '../../platform/errors.ts';
-import { note, type Terminal } from '../terminal.ts';
+import { messageOf } from '../platform/errors.ts';
+import { note, type Terminal } from './terminal.ts';
 
 /** Copies a text. Returns whether it could; says on stderr when not. */
 export async function copyToClipboard(terminal: Terminal, text: string): Promise<boolean> {

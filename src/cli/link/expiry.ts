@@ -1,0 +1,48 @@
+// When a link expires, as people say it.
+import { usage } from '../usage.ts';
+
+const UNITS_MS: Record<string, number> = {
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+  mo: 30 * 86_400_000,
+  y: 365 * 86_400_000,
+};
+
+/**
+ * The moment that `90m`, `24h`, `7d`, `2w`, `3mo` (30 days each), `1y`, `tomorrow` (this time of day), `never`, a date
+ * (the end of that day, local time) or an ISO time with an offset means.
+ *
+ * @returns ISO 8601 with an offset, or null for never
+ * @throws {Failure} USAGE
+ */
+export function parseExpiry(text: string, nowMs: number): string | null {
+  const word = text.trim().toLowerCase();
+  if (word === 'never') return null;
+  if (word === 'tomorrow') return new Date(nowMs + 86_400_000).toISOString();
+  const span = /^(?:in )?(\d{1,5}) ?(m|min|h|d|w|mo|y)$/.exec(word);
+  if (span) return new Date(nowMs + Number(span[1]) * (UNITS_MS[span[2] ?? ''] ?? 0)).toISOString();
+  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word);
+  if (day) {
+    const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
+    const end = new Date(year, month - 1, date, 23, 59, 59, 999);
+    // The calendar would quietly turn the 30th of February into a day of March.
+    if (end.getMonth() === month - 1 && end.getDate() === date) return end.toISOString();
+    throw usage(`${text} is no day`, 'it looks like 2027-01-31');
+  }
+  if (/^\d{4}-\d{2}-\d{2}[t ]/i.test(word)) {
+    if (/(z|[+-]\d{2}:?\d{2})$/.test(word) && !Number.isNaN(Date.parse(text))) {
+      return new Date(text).toISOString();
+    }
+    throw usage(
+      `${text} has no offset, or is no time`,
+      'write 2027-01-31T12:00:00Z or 2027-01-31T12:00:00+01:00',
+    );
+  }
+  throw usage(
+    `${text} is no time to expire at`,
+    'say 90m, 24h, 7d, 2w, 3mo, 1y, tomorrow, never, 2027-01-31 or 2027-01-31T12:00:00Z',
+  );
+}
