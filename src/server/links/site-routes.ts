@@ -8,6 +8,7 @@ import { serviceStatistics } from '../../services/links/service-statistics.ts';
 import { unlockLink } from '../../services/links/unlock-link.ts';
 import { HttpError } from '../http/errors.ts';
 import { defineRoute, type RequestContext, type Route, type RouteReply } from '../http/route.ts';
+import { LEADING_ELSEWHERE_POLICY } from '../http/security-headers.ts';
 import type { AssetUrl } from '../pages/layout.ts';
 import { createFromForm } from './create-from-form.ts';
 import { creationLimit, unlockLimit } from './limits.ts';
@@ -85,7 +86,7 @@ export function linkSiteRoutes(service: LinkService, assets: AssetUrl): Route[] 
           return { status: 200, body: previewPage({ assets, ...link, shortUrl, now: now() }) };
         }
         refuseExpired(link);
-        if (link.originalUrl === null) return { status: 200, body: unlockPage({ assets, shortCode }) };
+        if (link.originalUrl === null) return askForPassword(200, { assets, shortCode });
         // Made between the look of the hot path and this one: the next request finds it there.
         return redirectTo(link.originalUrl);
       },
@@ -158,6 +159,14 @@ function refuseExpired({ isExpired }: Link): void {
   if (isExpired) throw new HttpError('GONE', 'This link has expired.');
 }
 
+function askForPassword(status: number, data: Parameters<typeof unlockPage>[0]): RouteReply {
+  return {
+    status,
+    body: unlockPage(data),
+    headers: { 'content-security-policy': LEADING_ELSEWHERE_POLICY },
+  };
+}
+
 function redirectTo(url: string): RouteReply {
   return {
     status: REDIRECT_STATUS,
@@ -179,6 +188,6 @@ async function unlockFromForm(
     );
   } catch (error) {
     if (!(error instanceof HttpError) || error.code !== 'UNAUTHENTICATED') throw error;
-    return { status: 401, body: unlockPage({ assets, shortCode, error: error.message }) };
+    return askForPassword(401, { assets, shortCode, error: error.message });
   }
 }

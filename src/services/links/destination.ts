@@ -30,18 +30,20 @@ const PRIVATE_SUFFIXES = [
  * @param ownHost - host of the service itself: a link to a link could go round for ever
  */
 export function refuseDestination(url: string, ownHost: string): string | undefined {
-  if ([...url].length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  // Counting code points costs more than all else here; there are never more of them than units.
+  if (url.length > MAX_URL_LENGTH && [...url].length > MAX_URL_LENGTH)
+    return `must be at most ${MAX_URL_LENGTH} characters long`;
   // A URL parser drops tabs and line ends in silence, and marks of direction turn text around: what it reads would
   // not be what people see.
   if (/[\s\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(url))
     return 'must not contain white space or control characters';
   if (!/^https?:\/\//i.test(url)) return 'must begin with http:// or https://';
-  if (!URL.canParse(url)) return 'is not a valid URL';
-  const parsed = new URL(url);
+  const parsed = URL.parse(url);
+  if (!parsed) return 'is not a valid URL';
   if (authorityOf(url).includes('@')) return 'must not contain a user name or password';
   const host = canonicalHost(parsed.hostname);
   if (host === undefined) return 'is not a valid URL';
-  if (host === canonicalHost(ownHost)) return 'must not lead to this service itself';
+  if (host === canonicalOwnHost(ownHost)) return 'must not lead to this service itself';
   const address = host.replace(/^\[|\]$/g, '');
   if (isIP(address) !== 0) {
     return isPublicAddress(address) ? undefined : 'must not lead to a private or reserved address';
@@ -61,7 +63,14 @@ function authorityOf(url: string): string {
 /** A host without the dots at its end, behind which `127.1..` would pass for a name. */
 function canonicalHost(host: string): string | undefined {
   const bare = `http://${host.replace(/\.+$/, '')}`;
-  if (!URL.canParse(bare)) return undefined;
-  const { hostname } = new URL(bare);
-  return hostname.split('.').includes('') ? undefined : hostname;
+  const hostname = URL.parse(bare)?.hostname;
+  return hostname?.split('.').includes('') ? undefined : hostname;
+}
+
+let lastOwn: { host: string; canonical: string | undefined } | undefined;
+
+/** The same for each of the many links of an import, so it is remembered. */
+function canonicalOwnHost(host: string): string | undefined {
+  if (lastOwn?.host !== host) lastOwn = { host, canonical: canonicalHost(host) };
+  return lastOwn.canonical;
 }

@@ -21,14 +21,21 @@ export async function makeClickMonths(database: Database, nowMs: number): Promis
   await database.transaction().execute(async (transaction) => {
     // Two processes that start together must not make the same table.
     await lockLedger(transaction);
-    for (const { table, start, end } of await missing(transaction, months)) {
-      await sql`
-        CREATE TABLE ${sql.table(table)} PARTITION OF click
-        FOR VALUES FROM (${sql.lit(start.toISOString())}) TO (${sql.lit(end.toISOString())})`.execute(
-        transaction,
-      );
-    }
+    for (const month of await missing(transaction, months)) await makeMonth(transaction, month);
   });
+}
+
+/** A month that came before its partition was made has its clicks among the others: they move. */
+async function makeMonth(transaction: Kysely<Tables>, { table, start, end }: Month): Promise<void> {
+  await sql`CREATE TABLE ${sql.table(table)} (LIKE click INCLUDING ALL)`.execute(transaction);
+  await sql`
+    WITH moved AS (DELETE FROM click_other WHERE clicked_at >= ${start} AND clicked_at < ${end} RETURNING *)
+    INSERT INTO ${sql.table(table)} SELECT * FROM moved`.execute(transaction);
+  await sql`
+    ALTER TABLE click ATTACH PARTITION ${sql.table(table)}
+    FOR VALUES FROM (${sql.lit(start.toISOString())}) TO (${sql.lit(end.toISOString())})`.execute(
+    transaction,
+  );
 }
 
 /**

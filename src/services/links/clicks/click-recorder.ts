@@ -5,7 +5,8 @@ import type { Database } from '../../../platform/database/connect.ts';
 import type { Journal } from '../../../platform/ephemeral/store.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import type { Platform } from '../../../platform/platform.ts';
-import { batchClicks, type Click, encodeBatch } from './click.ts';
+import type { Click } from './click.ts';
+import { batchClicks, encodeBatch } from './click-batch.ts';
 import { drainBatch } from './drain-journal.ts';
 import { lockLedger, recordClicks } from './record-clicks.ts';
 

@@ -2,7 +2,7 @@
 // whoever dies in between, and however often, each click is counted once.
 import type { Database } from '../../../platform/database/connect.ts';
 import type { Journal } from '../../../platform/ephemeral/store.ts';
-import { decodeBatch } from './click.ts';
+import { decodeBatch } from './click-batch.ts';
 import { lockLedger, recordClicks } from './record-clicks.ts';
 
 // A few thousand clicks: a step of some milliseconds for the event loop, which has redirects to answer.

@@ -1,7 +1,7 @@
 // Writing a batch of clicks down: the raw rows and every count of them in one transaction, so that they agree.
 import { type Kysely, sql } from 'kysely';
 import type { NameCounts, Tables } from '../../../platform/database/tables.ts';
-import { CLICK_COLUMNS, type ClickBatch, SEPARATOR } from './click.ts';
+import { CLICK_COLUMNS, type ClickBatch, SEPARATOR } from './click-batch.ts';
 import {
   addNames,
   addTallies,

@@ -1,0 +1,7 @@
+// What the benchmarks use of pg-copy-streams, which brings no types.
+declare module 'pg-copy-streams' {
+  import type { Writable } from 'node:stream';
+  import type { Submittable } from 'pg';
+
+  export function from(statement: string): Writable & Submittable;
+}

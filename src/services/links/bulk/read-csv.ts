@@ -1,0 +1,117 @@
+// The rows of a CSV file, whatever separates its columns and however its lines end.
+import { finished } from 'node:stream/promises';
+import { type CsvError, parse } from 'csv-parse';
+import { parse as parseNow } from 'csv-parse/sync';
+import { type BulkField, type BulkRow, columnsOf } from './columns.ts';
+import { invalidInput } from './invalid-input.ts';
+import type { SourceRow } from './source-row.ts';
+
+const DELIMITERS = [',', ';', '\t'];
+const LINE_ENDS = ['\r\n', '\n', '\r'];
+
+/** Larger than any link with any title; a quote that is never closed must not take the memory of the whole file. */
+const MOST_RECORD_BYTES = 1_048_576;
+
+/**
+ * Reads rows.
+ *
+ * @param beginning - text that the input begins with, its first line among it
+ * @throws {Failure} INPUT_INVALID when the first line names no column of destinations
+ */
+export async function* readCsv(
+  input: AsyncIterable<Uint8Array>,
+  beginning: string,
+): AsyncGenerator<SourceRow[]> {
+  const { delimiter, columns, width } = recognise(beginning);
+  let ready: SourceRow[] = [];
+  let row = 0;
+  let inHeader = true;
+  // Rows are taken from the parser's own callbacks: both kinds in their order, and without a stream of objects, which
+  // costs more than the parsing.
+  const parser = parse({
+    bom: true,
+    delimiter,
+    record_delimiter: LINE_ENDS,
+    relax_column_count: true,
+    // Titles with quotes in them, as `mysql --batch` writes them.
+    relax_quotes: true,
+    max_record_size: MOST_RECORD_BYTES,
+    skip_records_with_error: true,
+    on_record: (record: string[]) => {
+      row++;
+      const isBlank = record.length === 1 && record[0] === '';
+      if (isBlank || inHeader) inHeader &&= isBlank;
+      else ready.push(sourceRow(row, record, columns, width));
+      return null;
+    },
+    on_skip: (error) => {
+      row++;
+      ready.push({ row, fields: {}, unreadable: reasonOf(error) });
+      return undefined;
+    },
+  });
+  parser.resume();
+  const ended = finished(parser);
+  // Whoever is waiting for a chunk gets the error there.
+  ended.catch(() => {});
+  for await (const chunk of input) {
+    await new Promise<void>((resolve, reject) => {
+      parser.write(chunk, (error) => (error ? reject(error) : resolve()));
+    });
+    if (ready.length === 0) continue;
+    const rows = ready;
+    ready = [];
+    yield rows;
+  }
+  parser.end();
+  await ended;
+  if (ready.length > 0) yield ready;
+}
+
+function sourceRow(
+  row: number,
+  record: readonly string[],
+  columns: ReadonlyMap<BulkField, number>,
+  width: number,
+): SourceRow {
+  const fields: BulkRow = {};
+  for (const [field, index] of columns) {
+    const value = record[index];
+    if (value !== undefined && value !== '') fields[field] = value;
+  }
+  if (record.length === width) return { row, fields };
+  // A separator too many moves every value behind it into the wrong column.
+  return { row, fields, unreadable: `has ${record.length} columns, the header has ${width}` };
+}
+
+/** What separates the columns: that under which most of them are known. */
+function recognise(beginning: string): {
+  delimiter: string;
+  columns: Map<BulkField, number>;
+  width: number;
+} {
+  const header = beginning.split(/[\r\n]+/).find((line) => line !== '') ?? '';
+  const [best] = DELIMITERS.map((delimiter) => {
+    const headers = headersOf(header, delimiter);
+    return { delimiter, columns: columnsOf(headers), width: headers.length };
+  }).sort((a, b) => b.columns.size - a.columns.size || b.width - a.width);
+  if (best?.columns.has('originalUrl')) return best;
+  throw invalidInput(
+    `no column holds destinations: the first line is ${JSON.stringify(header.slice(0, 200))}`,
+    'the first line names the columns, one of them originalUrl, url, longUrl or "Long URL"',
+  );
+}
+
+function headersOf(header: string, delimiter: string): string[] {
+  try {
+    return (parseNow(header, { delimiter, relax_quotes: true }) as string[][])[0] ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function reasonOf(error: CsvError | undefined): string {
+  if (error?.code === 'CSV_QUOTE_NOT_CLOSED') return 'begins with a quote that is never closed';
+  if (error?.code === 'CSV_MAX_RECORD_SIZE') return 'is longer than 1 MiB: a quote before it is not closed';
+  return 'cannot be read as CSV';
+}
