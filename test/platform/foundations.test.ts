@@ -136,7 +136,9 @@ describe('the log', () => {
       { error: Object.assign(new Error('failed'), { detail: 'hunter2', where: 'hunter2' }) },
       'with a row in it',
     );
-    expect(lines).toHaveLength(2);
+    log.info({ error: 'only its message' }, 'with a text');
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[2] ?? '')).toMatchObject({ error: 'only its message' });
     expect(lines.join('')).not.toContain('hunter2');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       level: 'info',
