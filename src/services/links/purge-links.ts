@@ -89,7 +89,7 @@ async function purgeAll(
       clicksLeft = !done;
     }
     onProgress?.(purged);
-    await pause(performance.now() - startedAt, undefined, { signal }).catch(() => undefined);
+    await pause(Math.max(5, performance.now() - startedAt), undefined, { signal }).catch(() => undefined);
   }
   return { ...purged, complete: !linksLeft && !clicksLeft };
 }

@@ -8,6 +8,7 @@ import { clickTables } from './click-months.ts';
 import { lockLedger } from './record-clicks.ts';
 
 const ROWS_A_BATCH = 10_000;
+const SHORTEST_PAUSE_MS = 10;
 const RETRY_AFTER_MS = 5_000;
 
 /**
@@ -39,7 +40,7 @@ export async function removeLinks(
 /**
  * Removes a batch of raw clicks of links that are gone.
  *
- * @returns the rows removed, and whether any are left
+ * @returns the rows removed, and whether none are left; what another process is removing is left
  */
 export async function removeClickBatch({
   database,
@@ -54,7 +55,7 @@ export async function removeClickBatch({
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    if (!removal) return { rows: 0, done: true };
+    if (!removal) return { rows: 0, done: !(await isAnyLeft(transaction)) };
     let rows = 0;
     for (const table of await clickTables(transaction)) {
       rows += await removeFrom(transaction, table, removal.linkKey, ROWS_A_BATCH - rows);
@@ -63,6 +64,11 @@ export async function removeClickBatch({
     await transaction.deleteFrom('linkRemoval').where('linkKey', '=', removal.linkKey).execute();
     return { rows, done: false };
   });
+}
+
+async function isAnyLeft(transaction: Kysely<Tables>): Promise<boolean> {
+  const row = await transaction.selectFrom('linkRemoval').select('linkKey').limit(1).executeTakeFirst();
+  return row !== undefined;
 }
 
 async function removeFrom(
@@ -97,7 +103,7 @@ export function createClickRemover(platform: Pick<Platform, 'database' | 'log'>)
         const { done } = await removeClickBatch(platform);
         if (done) return;
         // Half of the time belongs to others.
-        waitMs = performance.now() - startedAt;
+        waitMs = Math.max(SHORTEST_PAUSE_MS, performance.now() - startedAt);
       } catch (error) {
         platform.log.warn({ error: messageOf(error) }, 'removing the clicks of a deleted link failed');
         waitMs = RETRY_AFTER_MS;
