@@ -69,7 +69,8 @@ function refuseCode(shortCode: string, { reservedCodes }: Rules): string | undef
 }
 
 // As platform/passwords.ts writes them. The bounds keep a file from making an unlock cost minutes and gigabytes.
-const ARGON2ID = /^\$argon2id\$v=19\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[\w+/-]{8,128}\$[\w+/-]{16,128}$/;
+const ARGON2ID =
+  /^\$argon2id\$v=19\$(?:(?:m=\d{1,6}|t=\d{1,2}|p=\d{1,2})(?:,(?=\w)|(?=\$))){3}\$[\w+/-]{8,128}\$[\w+/-]{16,128}$/;
 
 /** Whoever may not open a link there must not be able to open it here. */
 function refuseAccess(row: BulkRow, { now }: Rules): string | undefined {

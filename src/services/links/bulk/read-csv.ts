@@ -4,6 +4,7 @@ import { type CsvError, parse } from 'csv-parse';
 import { parse as parseNow } from 'csv-parse/sync';
 import { type BulkField, type BulkRow, columnsOf } from './columns.ts';
 import { invalidInput } from './invalid-input.ts';
+import { PlainLines } from './plain-lines.ts';
 import type { SourceRow } from './source-row.ts';
 
 const DELIMITERS = [',', ';', '\t'];
@@ -22,14 +23,89 @@ export async function* readCsv(
   input: AsyncIterable<Uint8Array>,
   beginning: string,
 ): AsyncGenerator<SourceRow[]> {
-  const { delimiter, columns, width } = recognise(beginning);
-  let ready: SourceRow[] = [];
-  let row = 0;
-  let inHeader = true;
-  // Rows are taken from the parser's own callbacks: both kinds in their order, and without a stream of objects, which
-  // costs more than the parsing.
+  const layout = recognise(beginning);
+  const records = new Records(layout);
+  const plain = new PlainLines();
+  let parser: RecordParser | undefined;
+  for await (const chunk of input) {
+    if (parser) await parser.write(chunk);
+    else {
+      for (const line of plain.take(chunk)) records.add(line.split(layout.delimiter));
+      if (plain.isOver) {
+        parser = parserOf(layout, records);
+        await parser.write(plain.rest);
+      }
+    }
+    if (records.isReady) yield records.take();
+  }
+  if (parser) await parser.end();
+  else for (const line of plain.end()) records.add(line.split(layout.delimiter));
+  if (records.isReady) yield records.take();
+}
+
+interface Layout {
+  delimiter: string;
+  columns: Map<BulkField, number>;
+  /** Columns of the header. */
+  width: number;
+}
+
+/** The records of a file in their order, the first that is not blank being the header. */
+class Records {
+  readonly #layout: Layout;
+  #ready: SourceRow[] = [];
+  #row = 0;
+  #inHeader = true;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  get isReady(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  take(): SourceRow[] {
+    const rows = this.#ready;
+    this.#ready = [];
+    return rows;
+  }
+
+  add(record: readonly string[]): void {
+    this.#row++;
+    const isBlank = record.length === 1 && record[0] === '';
+    if (isBlank || this.#inHeader) this.#inHeader &&= isBlank;
+    else this.#ready.push(this.#sourceRow(record));
+  }
+
+  addUnreadable(reason: string): void {
+    this.#row++;
+    this.#ready.push({ row: this.#row, fields: {}, unreadable: reason });
+  }
+
+  #sourceRow(record: readonly string[]): SourceRow {
+    const { columns, width } = this.#layout;
+    const row = this.#row;
+    const fields: BulkRow = {};
+    for (const [field, index] of columns) {
+      const value = record[index];
+      if (value !== undefined && value !== '') fields[field] = value;
+    }
+    if (record.length === width) return { row, fields };
+    // A separator too many moves every value behind it into the wrong column.
+    return { row, fields, unreadable: `has ${record.length} columns, the header has ${width}` };
+  }
+}
+
+interface RecordParser {
+  write(chunk: Uint8Array): Promise<void>;
+  end(): Promise<void>;
+}
+
+function parserOf({ delimiter }: Layout, records: Records): RecordParser {
+  // Records are taken from the parser's own callbacks: good and bad ones in their order, and without a stream of
+  // objects, which costs more than the parsing.
   const parser = parse({
-    bom: true,
     delimiter,
     record_delimiter: LINE_ENDS,
     relax_column_count: true,
@@ -38,58 +114,32 @@ export async function* readCsv(
     max_record_size: MOST_RECORD_BYTES,
     skip_records_with_error: true,
     on_record: (record: string[]) => {
-      row++;
-      const isBlank = record.length === 1 && record[0] === '';
-      if (isBlank || inHeader) inHeader &&= isBlank;
-      else ready.push(sourceRow(row, record, columns, width));
+      records.add(record);
       return null;
     },
     on_skip: (error) => {
-      row++;
-      ready.push({ row, fields: {}, unreadable: reasonOf(error) });
+      records.addUnreadable(reasonOf(error));
       return undefined;
     },
   });
   parser.resume();
   const ended = finished(parser);
-  // Whoever is waiting for a chunk gets the error there.
+  // Whoever writes a chunk gets the error there.
   ended.catch(() => {});
-  for await (const chunk of input) {
-    await new Promise<void>((resolve, reject) => {
-      parser.write(chunk, (error) => (error ? reject(error) : resolve()));
-    });
-    if (ready.length === 0) continue;
-    const rows = ready;
-    ready = [];
-    yield rows;
-  }
-  parser.end();
-  await ended;
-  if (ready.length > 0) yield ready;
-}
-
-function sourceRow(
-  row: number,
-  record: readonly string[],
-  columns: ReadonlyMap<BulkField, number>,
-  width: number,
-): SourceRow {
-  const fields: BulkRow = {};
-  for (const [field, index] of columns) {
-    const value = record[index];
-    if (value !== undefined && value !== '') fields[field] = value;
-  }
-  if (record.length === width) return { row, fields };
-  // A separator too many moves every value behind it into the wrong column.
-  return { row, fields, unreadable: `has ${record.length} columns, the header has ${width}` };
+  return {
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        parser.write(chunk, (error) => (error ? reject(error) : resolve()));
+      }),
+    end: () => {
+      parser.end();
+      return ended;
+    },
+  };
 }
 
 /** What separates the columns: that under which most of them are known. */
-function recognise(beginning: string): {
-  delimiter: string;
-  columns: Map<BulkField, number>;
-  width: number;
-} {
+function recognise(beginning: string): Layout {
   const header = beginning.split(/[\r\n]+/).find((line) => line !== '') ?? '';
   const [best] = DELIMITERS.map((delimiter) => {
     const headers = headersOf(header, delimiter);
