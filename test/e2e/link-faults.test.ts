@@ -1,11 +1,13 @@
 // What happens to links and their clicks when processes die and servers go away.
 import { describe, expect, inject, test } from 'vitest';
+import { openLinkService } from '../../src/services/links/link-service.ts';
 import { backends, createPostgresDatabase, type TestDatabase } from '../support/databases.ts';
 import { createLink, follow } from '../support/link-server.ts';
+import { aClick, makeLink } from '../support/link-service.ts';
 import { startPostgres, startRedis } from '../support/private-services.ts';
 import { runSvc } from '../support/run-svc.ts';
 import { type ServedSvc, serveSvc, until } from '../support/serve.ts';
-import { TEST_SECRET } from '../support/test-platform.ts';
+import { openTestPlatform, TEST_SECRET } from '../support/test-platform.ts';
 
 const serve = (settings: Record<string, string>): Promise<ServedSvc> =>
   serveSvc({ env: settings, args: ['--only', 'links', '--no-scheduler'] });
@@ -151,6 +153,39 @@ describe.skipIf(inject('postgresBin') === '')('PostgreSQL going away', () => {
     await until(async () => (await clicksOf(server, warm.shortCode)) === 51);
     expect(server.log()).toContain('clicks are written down again');
     await server.end('SIGTERM');
+    await postgres.remove();
+  });
+});
+
+describe.skipIf(inject('postgresBin') === '')('clicks that nothing takes', () => {
+  test('wait in memory up to a bound; what is beyond is dropped, and counted', {
+    timeout: 60_000,
+  }, async () => {
+    const postgres = await startPostgres(inject('postgresBin'));
+    const settings = { DATABASE_URL: postgres.url, SVC_DATA_DIR: '/nonexistent' };
+    const database = { settings, remove: async () => {} };
+    const { platform, clock } = await openTestPlatform({ database });
+    const service = await openLinkService(platform);
+    const { linkKey } = await makeLink(service);
+    await postgres.kill();
+    for (let click = 0; click < 100_050; click++) service.clicks.add(aClick(linkKey, clock.now()));
+    const dropped = async () => (await platform.metrics.linkClicksDropped.get()).values[0]?.value;
+    expect(await dropped()).toBe(50);
+    await expect(service.clicks.settle()).rejects.toThrow();
+
+    await postgres.start();
+    await until(async () => {
+      await service.clicks.settle();
+      return true;
+    });
+    const { clicks } = await platform.database
+      .selectFrom('clickSummary')
+      .select('clicks')
+      .where('linkKey', '=', linkKey)
+      .executeTakeFirstOrThrow();
+    expect([clicks, await dropped()]).toEqual([100_000, 50]);
+    await service.close();
+    await platform.close();
     await postgres.remove();
   });
 });
