@@ -69,6 +69,17 @@ describe('imports run downwards only', () => {
     ).toEqual([]);
   });
 
+  test('what the servers share knows none of them, and they do not know each other', () => {
+    const shared = ['src/server/http', 'src/server/pages'];
+    const doors = ['src/server/paste', 'src/server/links'];
+    const amongServers = imports.filter(
+      ({ from, to }) =>
+        inside(from, ...shared, ...doors) && inside(to, ...doors) && roomOf(from) !== roomOf(to),
+    );
+    expect(amongServers).toEqual([]);
+    expect(climbing('src/server/pages', () => false)).toEqual([]);
+  });
+
   test('there are no circles', () => {
     const next = Map.groupBy(imports, ({ from }) => from);
     const done = new Set<string>();

@@ -13,7 +13,7 @@ import {
 import { hashAddress } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { countInFlight } from './close.ts';
+import { countInFlight, type InFlight } from './close.ts';
 import type { ErrorShape } from './error-shapes.ts';
 import { badRequest, HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
@@ -38,6 +38,13 @@ export interface ErrorPage {
   body: string;
 }
 
+/** Answers in this turn of the event loop, or calls `next`; a promise when it does so later. */
+export type Intercept = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+) => void | Promise<void>;
+
 export interface AppOptions {
   /** Names the service in logs and metrics: `paste`. */
   service: string;
@@ -50,7 +57,7 @@ export interface AppOptions {
   /** The page a browser gets instead of the JSON of an error; undefined leaves the JSON. */
   errorPage?: (error: HttpError, request: FastifyRequest) => ErrorPage | undefined;
   /** Sees each request before the router does, and answers it or calls `next`; for paths that must cost next to nothing. */
-  intercept?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  intercept?: Intercept;
 }
 
 const COMMON_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
@@ -61,6 +68,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Makes the application; nothing listens yet. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { service, platform, errors, api, site = [] } = options;
+  const inFlight: InFlight = { requests: 0 };
   const app: FastifyInstance = fastify({
     loggerInstance: platform.log.child({ service }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -70,7 +78,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    ...(options.intercept && { serverFactory: serverWith(options.intercept) }),
+    ...(options.intercept && { serverFactory: serverWith(options.intercept, inFlight) }),
     forceCloseConnections: 'idle',
     // What comes on a connection that is open while we stop is answered like anything else, and closes it.
     return503OnClosing: false,
@@ -89,7 +97,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  countInFlight(app);
+  countInFlight(app, inFlight);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
     reply.header('x-request-id', request.id);
@@ -126,11 +134,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function serverWith(intercept: NonNullable<AppOptions['intercept']>): FastifyServerFactory {
+function serverWith(intercept: Intercept, inFlight: InFlight): FastifyServerFactory {
   return (handle, { http }) => {
-    const server = createServer(http ?? {}, (request, response) =>
-      intercept(request, response, () => handle(request, response)),
-    );
+    const server = createServer(http ?? {}, (request, response) => {
+      const later = intercept(request, response, () => handle(request, response));
+      if (later === undefined) return;
+      inFlight.requests++;
+      later.finally(() => inFlight.requests--);
+    });
     // Fastify sets these on the servers that it makes itself only.
     server.requestTimeout = REQUEST_TIMEOUT_MS;
     server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

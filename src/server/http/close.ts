@@ -2,12 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-const inFlight = new WeakMap<FastifyInstance, { requests: number }>();
+/** Requests of an application that have not been answered yet. */
+export interface InFlight {
+  requests: number;
+}
+
+const inFlight = new WeakMap<FastifyInstance, InFlight>();
 const CHECK_EVERY_MS = 20;
 
-/** Counts the requests of an application that have not been answered yet. */
-export function countInFlight(app: FastifyInstance): void {
-  const count = { requests: 0 };
+/** Counts the requests that reach an application's routes. */
+export function countInFlight(app: FastifyInstance, count: InFlight): void {
   inFlight.set(app, count);
   app.addHook('onRequest', async (_request, reply) => {
     count.requests++;

@@ -6,10 +6,8 @@ import { hashAddress } from '../../platform/addresses.ts';
 import type { Destination } from '../../services/links/destination-cache.ts';
 import type { LinkService } from '../../services/links/link-service.ts';
 import { RESERVED_CODES } from '../../services/links/reserved-codes.ts';
-import { trustedProxies } from '../http/app.ts';
+import { type Intercept, trustedProxies } from '../http/app.ts';
 import { visitorOf } from './visitor.ts';
-
-type Intercept = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** Status of every redirect: the next click must come here too, to be counted and to find a deleted link gone. */
 export const REDIRECT_STATUS = 302;
@@ -26,7 +24,7 @@ export function redirectShortCodes(service: LinkService): Intercept {
     if (shortCode === undefined) return next();
     const warm = destinations.peek(shortCode);
     if (warm) return redirect(request, response, warm);
-    destinations.find(shortCode).then(
+    return destinations.find(shortCode).then(
       (found) => (found ? redirect(request, response, found) : next()),
       (error: unknown) => {
         // The routes ask again, and say what is wrong in the shape that errors have.
