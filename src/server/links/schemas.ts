@@ -116,7 +116,7 @@ export const linkStatisticsReply = z.object({
   devices: names,
   topReferrers: z
     .array(z.object({ host: z.string(), count: z.int() }))
-    .meta({ description: 'At most 10; `Direct` is no referrer, `Other` what came beyond 1,000 hosts.' }),
+    .meta({ description: 'At most 10; `Direct` is no referrer, `Other` the rare ones beyond 200 hosts.' }),
 });
 
 export const serviceStatisticsReply = z.object({

@@ -12,8 +12,10 @@ export const GLOBAL_DIMENSIONS: readonly Dimension[] = ['browser', 'operatingSys
 /** Where names beyond the bound of a dimension are counted. */
 export const OTHER = 'Other';
 
-// Visitors choose what their Referer says: without a bound a link's row would grow with its clicks.
-const MOST_NAMES = 1_000;
+// Visitors choose what their Referer says: without a bound a link's row would grow with its clicks. Beyond it the
+// rarest names go to `Other`, so that one which comes late and often still finds its place.
+const KEPT_NAMES = 200;
+const MOST_NAMES = 250;
 
 /** How often each name came, by dimension. Maps, since visitors choose names: `__proto__` is a host like any other. */
 export type Names = Map<Dimension, Map<string, number>>;
@@ -69,10 +71,16 @@ export function addTallies(target: Map<number, LinkTally>, added: ReadonlyMap<nu
 export function addNames(target: Names, added: Names): void {
   for (const [dimension, counts] of added) {
     const known = namesOf(target, dimension);
-    for (const [name, count] of counts) {
-      increase(known, known.has(name) || known.size < MOST_NAMES ? name : OTHER, count);
-    }
+    for (const [name, count] of counts) increase(known, name, count);
+    if (known.size > MOST_NAMES) target.set(dimension, mostFrequent(known));
   }
+}
+
+function mostFrequent(counts: ReadonlyMap<string, number>): Map<string, number> {
+  const ranked = [...counts].filter(([name]) => name !== OTHER).sort(([, a], [, b]) => b - a);
+  const kept = new Map(ranked.slice(0, KEPT_NAMES));
+  const rest = ranked.slice(KEPT_NAMES).reduce((sum, [, count]) => sum + count, counts.get(OTHER) ?? 0);
+  return kept.set(OTHER, rest);
 }
 
 /** Counts as a row holds them. */
