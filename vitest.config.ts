@@ -7,7 +7,8 @@ export default defineConfig({
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // For what hangs; a machine may be slow, above all the first time that Chromium starts.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -66,6 +66,7 @@ describe.skipIf(chromium === '')('the pages of the link service', () => {
   it('need no mouse and no JavaScript', async () => {
     const { page } = await aVisitor({ javaScriptEnabled: false });
     await page.goto('/');
+    await page.waitForSelector('[name=url]:focus');
     await page.keyboard.type('https://example.com/typed');
     await page.keyboard.press('Enter');
     await page.waitForSelector('h1:has-text("Your short link is ready")');

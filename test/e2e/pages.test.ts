@@ -75,6 +75,7 @@ describe.skipIf(chromium === '')('the pages of the paste service', () => {
     it('needs no mouse', async () => {
       const { page } = await aVisitor();
       await page.goto('/');
+      await page.waitForSelector('#text:focus');
       await page.keyboard.type('written without a mouse');
       await page.keyboard.press('Tab');
       expect(await page.evaluate(() => document.activeElement?.id)).not.toBe('text');

@@ -102,14 +102,28 @@ export async function startRedis(program: string): Promise<PrivateService> {
   });
 }
 
-/** A port that nobody listens on. */
+// Below the range from which systems give out ports by themselves: a connection made between the choice of a port
+// and its use cannot take it. Each of vitest's processes has a stretch of its own.
+const FIRST_PORT = 20_000;
+const PORTS_A_PROCESS = 500;
+const firstOfMine = FIRST_PORT + (Number(process.env.VITEST_POOL_ID ?? 0) % 10) * PORTS_A_PROCESS;
+let nextOfMine = process.pid % PORTS_A_PROCESS;
+
+/** A port that nobody listens on, and that this process gave nobody lately. */
 export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < PORTS_A_PROCESS; attempt++) {
+    const port = firstOfMine + (nextOfMine++ % PORTS_A_PROCESS);
+    if (await canListenOn(port)) return port;
+  }
+  throw new Error(`all ports from ${firstOfMine} on are taken`);
+}
+
+function canListenOn(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 interface Supervised {
