@@ -6,7 +6,12 @@ export interface Load {
   connections?: number;
   seconds?: number;
   /** Requests to go round; paths relative to the url. */
-  requests: Array<{ method?: 'GET' | 'POST'; path: string; body?: string; headers?: Record<string, string> }>;
+  requests: Array<{
+    method?: 'GET' | 'POST' | 'PATCH';
+    path: string;
+    body?: string;
+    headers?: Record<string, string>;
+  }>;
 }
 
 export interface LoadResult {

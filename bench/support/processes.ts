@@ -45,6 +45,8 @@ export interface RunningServer {
   url: string;
   /** Of the link service, where the command serves it. */
   linksUrl: string;
+  /** Of the kanban service. */
+  kanbanUrl: string;
   opsUrl: string;
   child: ChildProcess;
   stop(): Promise<void>;
@@ -58,13 +60,19 @@ export interface ServeOptions {
 
 /** Starts `svc serve` and waits until it is ready. */
 export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOptions): Promise<RunningServer> {
-  const [port, linksPort, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, linksPort, kanbanPort, opsPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const child = spawn(process.execPath, [...nodeArgs, SVC, 'serve', '--no-scheduler', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       SVC_SECRET: SECRET,
       PASTE_PORT: String(port),
       LINKS_PORT: String(linksPort),
+      KANBAN_PORT: String(kanbanPort),
       OPS_PORT: String(opsPort),
       LOG_LEVEL: 'warn',
       RATE_LIMIT_CREATE_PER_HOUR: '0',
@@ -77,6 +85,7 @@ export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOpti
   return running(child, {
     url: `http://127.0.0.1:${port}`,
     linksUrl: `http://127.0.0.1:${linksPort}`,
+    kanbanUrl: `http://127.0.0.1:${kanbanPort}`,
     opsUrl,
   });
 }
@@ -91,7 +100,7 @@ export async function startPeer(file: string, env: Record<string, string>): Prom
   });
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(`${url}/`, child);
-  return running(child, { url, linksUrl: url, opsUrl: '' });
+  return running(child, { url, linksUrl: url, kanbanUrl: url, opsUrl: '' });
 }
 
 /** Waits until an address answers anything at all. */
@@ -109,7 +118,7 @@ export async function untilAnswers(url: string, child: ChildProcess): Promise<vo
 
 function running(
   child: ChildProcess,
-  addresses: Pick<RunningServer, 'url' | 'linksUrl' | 'opsUrl'>,
+  addresses: Pick<RunningServer, 'url' | 'linksUrl' | 'kanbanUrl' | 'opsUrl'>,
 ): RunningServer {
   return {
     ...addresses,

@@ -40,3 +40,9 @@ export function countArgument(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number of at least 1.');
   return Number(text);
 }
+
+/** Parses a whole number, for commander. */
+export function numberArgument(text: string): number {
+  if (!/^(?:0|[1-9]\d{0,8})$/.test(text)) throw new InvalidArgumentError('It takes a whole number.');
+  return Number(text);
+}

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { secondsToWait } from '../../src/cli/link/create.ts';
 import { drawStatistics } from '../../src/cli/link/draw-statistics.ts';
 import { parseExpiry } from '../../src/cli/link/expiry.ts';
 import { json } from '../support/api.ts';
@@ -90,6 +91,8 @@ describe('creating', () => {
     expect(stderr).toContain('private or reserved');
     const skipped = await link(['--skip', '2'], { input });
     expect(skipped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+\n$/) });
+    // What a run that was stopped at its first line is told to say.
+    expect((await link(['--skip', '0'], { input })).code).toBe(3);
   });
 
   test('a limit that is hit says how to go on', async () => {
@@ -109,7 +112,16 @@ describe('creating', () => {
     ['a code that is taken', ['https://example.com', '--code', 'taken-code'], '', 1, /--code/],
     ['an expiry that is none', ['https://example.com', '--expires', 'soon'], '', 2, /tomorrow/],
     ['a time without an offset', ['https://example.com', '--expires', '2030-01-01T10:00'], '', 2, /offset/],
-    ['one code for two URLs', ['https://a.example', 'https://b.example', '--code', 'abc'], '', 2, /one code/],
+    [
+      'one code for two URLs',
+      ['https://a.example', 'https://b.example', '--code', 'abc'],
+      '',
+      2,
+      /--code is for/,
+    ],
+    ['one QR code for two URLs', ['https://a.example', 'https://b.example', '--qr'], '', 2, /--qr is for/],
+    ['a clipboard for two URLs', ['--copy'], 'https://a.example\nhttps://b.example', 2, /--copy is for/],
+    ['stdin and a URL', ['https://a.example', '-'], 'https://b.example', 2, /stdin/],
     ['a file that is not there', ['--from', 'no-such-file'], '', 2, /no such file/],
     ['a question nobody can answer', ['https://example.com', '--password'], '', 2, /--password-stdin/],
     ['no server there', ['https://example.com', '--server', 'http://127.0.0.1:1'], '', 69, /svc serve/],
@@ -120,6 +132,17 @@ describe('creating', () => {
     expect(result.stderr).toMatch(message);
     expect(result.stdout).toBe('');
   });
+});
+
+test.each<[string | undefined, number | undefined]>([
+  ['30', 30],
+  ['0', 1],
+  ['Sat, 31 Jan 2026 12:00:20 GMT', 20],
+  ['Sat, 31 Jan 2026 11:00:00 GMT', 1],
+  ['soon', undefined],
+  [undefined, undefined],
+])('Retry-After: %s waits %s s', (header, seconds) => {
+  expect(secondsToWait(header, Date.parse('2026-01-31T12:00:00Z'))).toBe(seconds);
 });
 
 describe('reading', () => {
@@ -163,6 +186,11 @@ describe('reading', () => {
       stderr: expect.stringContaining('there already'),
     });
     expect(await link(['qr', shortCode, '-o', 'qr.gif'])).toMatchObject({ code: 2 });
+    expect((await link(['qr', shortCode, '--format', 'svg'])).stdout).toBe(readFileSync(svg, 'utf8'));
+    expect((await link(['qr', shortCode, '--format', 'png'])).stdout).toContain('PNG');
+    const text = join(folder, 'qr.txt');
+    expect((await link(['qr', shortCode, '--format', 'text', '-o', text])).code).toBe(0);
+    expect(readFileSync(text, 'utf8')).toContain('█');
   });
 
   test('an unknown link is exit 1', async () => {
@@ -232,9 +260,12 @@ describe('expiry in words', () => {
     expect(parseExpiry(text, now)).toBe(moment);
   });
 
-  test.each(['soon', '7', '2027-02-30', '2027-01-31T12:00', '2027-01-31 12:00', ''])('%j is none', (text) => {
-    expect(() => parseExpiry(text, now)).toThrow(expect.objectContaining({ code: 'USAGE', exit: 2 }));
-  });
+  test.each(['soon', '7', '2027-02-30', '2027-02-30T12:00:00Z', '2027-01-31T12:00', '2027-01-31 12:00', ''])(
+    '%j is none',
+    (text) => {
+      expect(() => parseExpiry(text, now)).toThrow(expect.objectContaining({ code: 'USAGE', exit: 2 }));
+    },
+  );
 });
 
 test('a year fits the width of a terminal, and a single click in it is seen', () => {

@@ -1,7 +1,14 @@
 // `svc link`: create short links, and read, count, draw, delete and list one's own, through a server's API; and, for
 // operators, import and export them.
 import { Command, Option } from 'commander';
-import { configOption, countArgument, debugOption, jsonOption, quietOption } from '../options.ts';
+import {
+  configOption,
+  countArgument,
+  debugOption,
+  jsonOption,
+  numberArgument,
+  quietOption,
+} from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 import { exportCommand, importCommand } from './link-bulk.ts';
 
@@ -48,14 +55,21 @@ export function linkCommand(terminal: Terminal): Command {
   );
   link.addCommand(
     withServer(new Command('qr').description('QR code of a short URL').argument('<link>', 'code or address'))
-      .addOption(new Option('-o, --output <file>', 'write to a new file: .png or .svg'))
+      .addOption(
+        new Option('-f, --format <format>', 'default: by the name of the file, else text').choices([
+          'text',
+          'png',
+          'svg',
+        ]),
+      )
+      .addOption(new Option('-o, --output <file>', 'write to a new file instead of stdout'))
       .action(async (address: string, _options, command: Command) => {
         const { runQr } = await import('../link/qr.ts');
         await runQr(terminal, command, address);
       })
       .addHelpText(
         'after',
-        '\nExamples:\n  $ svc link qr k3XqP9w\n  $ svc link qr k3XqP9w -o poster.svg\n\nExit status: 0 done, 1 no such link, 2 the file is there already, 69 server unreachable.',
+        '\nExamples:\n  $ svc link qr k3XqP9w\n  $ svc link qr k3XqP9w -o poster.svg\n  $ svc link qr k3XqP9w --format png | lp\n\nExit status: 0 done, 1 no such link, 2 the file is there already, 69 server unreachable.',
       ),
   );
   link.addCommand(
@@ -115,7 +129,7 @@ function withCreation(command: Command, terminal: Terminal, name: 'link' | 'shor
     .addOption(new Option('--password', 'ask for a password (or set LINK_PASSWORD or LINK_PASSWORD_FILE)'))
     .addOption(new Option('--password-stdin', 'read the password from stdin'))
     .addOption(new Option('--from <file>', 'file with one URL a line; - is stdin'))
-    .addOption(new Option('--skip <n>', 'begin behind so many lines').argParser(countArgument))
+    .addOption(new Option('--skip <n>', 'begin behind so many lines').argParser(numberArgument))
     .addOption(new Option('--copy', 'copy the short URL to the clipboard'))
     .addOption(new Option('--qr', 'draw the short URL as a QR code on stderr'))
     .addOption(jsonOption())

@@ -56,6 +56,12 @@ export async function runCreate(terminal: Terminal, command: Command, urls: stri
   if (flags.from !== undefined && urls.length > 0) {
     throw usage('URLs are given twice', 'give them on the command line or with --from');
   }
+  if (urls.length > 1 && urls.includes('-')) {
+    throw usage(
+      '- takes URLs from stdin, and others are named',
+      'give them on the command line or through stdin',
+    );
+  }
   const password = await readPassword(terminal, flags, 'LINK_PASSWORD', source === '-');
   const expiresAt = flags.expires === undefined ? null : parseExpiry(flags.expires, Date.now());
   const lines =
@@ -64,9 +70,7 @@ export async function runCreate(terminal: Terminal, command: Command, urls: stri
       : await readUrls(terminal, source);
   const wanted = lines.filter(({ number }) => number > (flags.skip ?? 0));
   if (wanted.length === 0) throw usage('there is no URL in the input', 'one URL a line; # begins a remark');
-  if (wanted.length > 1 && flags.code !== undefined) {
-    throw usage('one code cannot be given to several URLs', 'leave --code out, or give one URL');
-  }
+  if (wanted.length > 1) refuseFlagsOfOne(flags);
   const server = await serverOf(terminal, command, LINK_SERVER);
   const creation = { server, flags, password, expiresAt };
   const [only] = wanted;
@@ -74,9 +78,17 @@ export async function runCreate(terminal: Terminal, command: Command, urls: stri
   else await createMany(terminal, creation, wanted);
 }
 
+function refuseFlagsOfOne({ code, qr, copy }: CreateFlags): void {
+  const flag = code !== undefined ? '--code' : qr ? '--qr' : copy ? '--copy' : undefined;
+  if (flag)
+    throw usage(`${flag} is for one URL, and there are several`, `leave ${flag} out, or give one URL`);
+}
+
 async function createMany(terminal: Terminal, creation: Creation, lines: readonly Line[]): Promise<void> {
   let failed = 0;
   for (const [index, { number, url }] of lines.entries()) {
+    // Whoever read the answers has gone: no more links that nobody knows of.
+    if (terminal.stdout.destroyed) return;
     if (!creation.flags.quiet) showProgress(terminal, `${index} of ${lines.length}`);
     try {
       const created = await create(terminal, creation, url);
@@ -157,17 +169,28 @@ async function create(
 }
 
 async function waitForSlot(terminal: Terminal, reply: ApiReply, { quiet }: CreateFlags): Promise<void> {
-  const seconds = Number(reply.headers['retry-after'] ?? LONGEST_WAIT_SECONDS + 1);
-  if (seconds > LONGEST_WAIT_SECONDS) {
+  const seconds = secondsToWait(reply.headers['retry-after'], Date.now());
+  if (seconds === undefined || seconds > LONGEST_WAIT_SECONDS) {
+    const span = seconds === undefined ? 'a while' : `${seconds} seconds`;
     throw new Failure({
       code: 'WAIT',
-      message: `the server takes no more links from here for ${seconds} seconds`,
-      hint: `try again in ${seconds} seconds`,
+      message: `the server takes no more links from here for ${span}`,
+      hint: seconds === undefined ? 'try again later' : `try again in ${span}`,
       exit: EXIT.failed,
     });
   }
   if (!quiet) note(terminal, `svc: the server asks to wait ${seconds} s`);
   await pause(seconds * 1000);
+}
+
+/**
+ * Seconds that a Retry-After header asks for: a number or a date (RFC 9110, section 10.2.3), at least 1, so that a
+ * server that says 0 is not asked without a breath.
+ */
+export function secondsToWait(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(1, Math.ceil(seconds));
 }
 
 function remember(terminal: Terminal, own: OwnLink): void {

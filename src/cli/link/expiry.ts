@@ -24,15 +24,15 @@ export function parseExpiry(text: string, nowMs: number): string | null {
   if (word === 'tomorrow') return new Date(nowMs + 86_400_000).toISOString();
   const span = /^(?:in )?(\d{1,5}) ?(m|min|h|d|w|mo|y)$/.exec(word);
   if (span) return new Date(nowMs + Number(span[1]) * (UNITS_MS[span[2] ?? ''] ?? 0)).toISOString();
-  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word);
+  const day = /^(\d{4})-(\d{2})-(\d{2})(?=$|[t ])/.exec(word);
   if (day) {
     const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
     const end = new Date(year, month - 1, date, 23, 59, 59, 999);
     // The calendar would quietly turn the 30th of February into a day of March.
-    if (end.getMonth() === month - 1 && end.getDate() === date) return end.toISOString();
-    throw usage(`${text} is no day`, 'it looks like 2027-01-31');
-  }
-  if (/^\d{4}-\d{2}-\d{2}[t ]/i.test(word)) {
+    if (end.getMonth() !== month - 1 || end.getDate() !== date) {
+      throw usage(`${text} is no day`, 'it looks like 2027-01-31');
+    }
+    if (day[0] === word) return end.toISOString();
     if (/(z|[+-]\d{2}:?\d{2})$/.test(word) && !Number.isNaN(Date.parse(text))) {
       return new Date(text).toISOString();
     }

@@ -15,7 +15,8 @@ export async function runStats(terminal: Terminal, command: Command, address: st
   const isColoured = Boolean(env.FORCE_COLOR) || (stdout.isTTY === true && !env.NO_COLOR);
   terminal.stdout.write(
     drawStatistics(statistics as unknown as LinkStatisticsJson, {
-      width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
+      // Some terminals say 0.
+      width: stdout.columns || WIDTH_WITHOUT_TERMINAL,
       isColoured,
     }),
   );

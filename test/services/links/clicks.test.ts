@@ -1,7 +1,7 @@
 // Clicks: counted once, whoever races, and every count agrees with the raw rows.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { batchClicks, encodeBatch } from '../../../src/services/links/clicks/click-batch.ts';
+import { encodeClicks } from '../../../src/services/links/clicks/click-batch.ts';
 import { dropOldClicks, makeClickMonths } from '../../../src/services/links/clicks/click-months.ts';
 import { drainBatch } from '../../../src/services/links/clicks/drain-journal.ts';
 import { removeClickBatch } from '../../../src/services/links/clicks/remove-clicks.ts';
@@ -216,7 +216,7 @@ describe.runIf(inject('redisUrl') !== '')('the journal of clicks in Redis', () =
     const { linkKey, shortCode } = await makeLink(one);
     const journal = one.platform.ephemeral.journal('link-clicks');
     if (!journal) throw new Error('there is no journal');
-    await journal.append(encodeBatch(batchClicks([aClick(linkKey, processes.clock.now())])));
+    await journal.append(encodeClicks([aClick(linkKey, processes.clock.now())]));
     const forgetful = {
       ...journal,
       forgetUpTo: () => Promise.reject(new Error('killed after the commit')),

@@ -6,19 +6,18 @@ import type { Journal } from '../../../platform/ephemeral/store.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import type { Platform } from '../../../platform/platform.ts';
 import type { Click } from './click.ts';
-import { batchClicks, encodeBatch } from './click-batch.ts';
-import { drainBatch } from './drain-journal.ts';
+import { batchClicks, encodeClicks } from './click-batch.ts';
+import { CLICK_JOURNAL } from './drain-journal.ts';
+import { startJournalDrainer } from './journal-drainer.ts';
 import { lockLedger, recordClicks } from './record-clicks.ts';
 
 // A process killed between two writes loses what came since the last one (contract: 50 ms with Redis, 200 without).
 const JOURNAL_EVERY_MS = 10;
 const DATABASE_EVERY_MS = 100;
-const DRAIN_EVERY_MS = 100;
 const RETRY_AFTER_MS = 500;
 const CLICKS_AN_ENTRY = 400;
 const CLICKS_A_TRANSACTION = 5_000;
 const MOST_WAITING = 100_000;
-const JOURNAL_NAME = 'link-clicks';
 
 export interface ClickRecorder {
   /** Takes a click. Never waits, never throws. */
@@ -31,14 +30,14 @@ export interface ClickRecorder {
 }
 
 /** Makes the recorder of a process. */
-export function createClickRecorder({ database, ephemeral, log, metrics }: Platform): ClickRecorder {
-  const journal = ephemeral.journal(JOURNAL_NAME);
+export function createClickRecorder(platform: Platform): ClickRecorder {
+  const { database, ephemeral, log, metrics } = platform;
+  const journal = ephemeral.journal(CLICK_JOURNAL);
+  const drainer = journal && startJournalDrainer(platform);
   const writeEveryMs = journal ? JOURNAL_EVERY_MS : DATABASE_EVERY_MS;
   let waiting: Click[] = [];
   let writing: Promise<void> | undefined;
   let writeTimer: NodeJS.Timeout | undefined;
-  let drainTimer: NodeJS.Timeout | undefined;
-  let draining: Promise<void> | undefined;
   let closed = false;
   let inTrouble = false;
 
@@ -108,7 +107,7 @@ export function createClickRecorder({ database, ephemeral, log, metrics }: Platf
 
   /** False when Redis is away or full of clicks that nobody has written down: then the database gets them itself. */
   async function appended(to: Journal, clicks: readonly Click[]): Promise<boolean> {
-    return to.append(encodeBatch(batchClicks(clicks))).catch((error: unknown) => {
+    return to.append(encodeClicks(clicks)).catch((error: unknown) => {
       log.debug({ error: messageOf(error) }, 'the journal of clicks cannot be written');
       return false;
     });
@@ -123,43 +122,24 @@ export function createClickRecorder({ database, ephemeral, log, metrics }: Platf
     } else log.info('clicks are written down again');
   }
 
-  async function drain(from: Journal, wait: boolean): Promise<void> {
-    let result: Awaited<ReturnType<typeof drainBatch>>;
-    do {
-      result = await drainBatch(database, from, wait);
-      metrics.linkClicks.inc(result.recorded);
-    } while (!result.empty);
-  }
-
-  function drainRegularly(from: Journal): void {
-    if (closed) return;
-    drainTimer = setTimeout(() => {
-      draining = drain(from, false)
-        .catch((error: unknown) => log.debug({ error: messageOf(error) }, 'draining the journal failed'))
-        .finally(() => drainRegularly(from));
-    }, DRAIN_EVERY_MS);
-  }
-
   async function settle(): Promise<void> {
     // What is being written may not hold the clicks that came since.
     await writing?.catch(() => undefined);
     if (waiting.length > 0) await writeWaiting();
-    if (journal && ephemeral.delivering) await drain(journal, true);
+    if (ephemeral.delivering) await drainer?.settle();
   }
 
   async function close(): Promise<void> {
     closed = true;
     clearTimeout(writeTimer);
-    clearTimeout(drainTimer);
-    await draining;
     await recording.drain();
     await settle().catch((error: unknown) => {
       metrics.linkClicksDropped.inc(waiting.length);
       log.error({ error: messageOf(error), clicks: waiting.length }, 'clicks were lost at the stop');
     });
+    await drainer?.close();
   }
 
-  if (journal) drainRegularly(journal);
   return { add, record: (click) => recording.add(click), settle, close };
 }
 

@@ -5,10 +5,12 @@ import type { Journal } from '../../../platform/ephemeral/store.ts';
 import { type ClickBatch, decodeBatch } from './click-batch.ts';
 import { lockLedger, recordClicks } from './record-clicks.ts';
 
-// Clicks of a few links are cheap to write together; each link more is a row to read, change and write back, and a
-// step of the event loop that has redirects to answer.
-const ENTRIES_A_BATCH = 12;
-const LINKS_A_BATCH = 300;
+export const CLICK_JOURNAL = 'link-clicks';
+
+// Clicks of a few links are cheap to write together; each link more is a row to read, change and write back, while
+// whoever deletes or unlocks a link waits for the ledger.
+const ENTRIES_A_BATCH = 50;
+const LINKS_A_BATCH = 2_000;
 
 export interface DrainResult {
   /** Clicks written. */
