@@ -31,6 +31,13 @@ export const jobs: readonly JobDefinition[] = [
     timeLimitMs: 5 * 60_000,
   },
   {
+    name: 'purge-accounts',
+    description:
+      'remove the rows of accounts deleted ACCOUNT_DELETE_AFTER ago, and of sessions that are over',
+    cron: '41 * * * *',
+    timeLimitMs: 30 * 60_000,
+  },
+  {
     name: 'prune-job-history',
     description: 'forget runs of jobs that ended more than 30 days ago',
     cron: '17 3 * * *',

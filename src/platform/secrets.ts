@@ -8,9 +8,19 @@ import { EXIT } from './exit-codes.ts';
 export interface Secrets {
   /** Key under which client addresses are hashed. */
   addressKey: KeyObject;
+  /** Keys of the kanban service, by what they are for. */
+  kanban: Record<KanbanKey, KeyObject>;
   /** Tells this installation from others with which it shares a Redis. No secret. */
   installation: string;
 }
+
+/**
+ * Salts of logins, hashes of email addresses in counters, answers for addresses without an account, secrets that have
+ * to be read again (TOTP, webhooks), recovery codes.
+ */
+export type KanbanKey = 'salt' | 'email' | 'decoy' | 'sealing' | 'recoveryCode';
+
+const KANBAN_KEYS: readonly KanbanKey[] = ['salt', 'email', 'decoy', 'sealing', 'recoveryCode'];
 
 /**
  * Derives the keys of an installation from its root secret (HKDF-SHA-256, RFC 5869), so that learning one
@@ -21,6 +31,9 @@ export function deriveSecrets(rootSecret: string): Secrets {
   return {
     // Made once: a key that is given as bytes is turned into this for each hash, at six times the cost of the hash.
     addressKey: createSecretKey(derive('client-address')),
+    kanban: Object.fromEntries(
+      KANBAN_KEYS.map((name) => [name, createSecretKey(derive(`kanban/${name}`))]),
+    ) as Record<KanbanKey, KeyObject>,
     installation: derive('installation').subarray(0, 6).toString('hex'),
   };
 }

@@ -10,6 +10,7 @@ export interface ServedSvc {
   /** Of the paste service. */
   url: string;
   linksUrl: string;
+  kanbanUrl: string;
   opsUrl: string;
   opsPort: number;
   child: ChildProcess;
@@ -26,7 +27,12 @@ export interface ServeSettings {
 
 /** Starts `svc serve` and waits until it is ready. */
 export async function serveSvc({ env, args = [] }: ServeSettings): Promise<ServedSvc> {
-  const [port, linksPort, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, linksPort, kanbanPort, opsPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const child = spawnSvc(['serve', ...args], {
     env: {
       SVC_SECRET: TEST_SECRET,
@@ -34,6 +40,8 @@ export async function serveSvc({ env, args = [] }: ServeSettings): Promise<Serve
       PASTE_URL: `http://127.0.0.1:${port}`,
       LINKS_PORT: String(linksPort),
       LINKS_URL: `http://127.0.0.1:${linksPort}`,
+      KANBAN_PORT: String(kanbanPort),
+      KANBAN_URL: `http://127.0.0.1:${kanbanPort}`,
       OPS_PORT: String(opsPort),
       RATE_LIMIT_CREATE_PER_HOUR: '0',
       ...env,
@@ -52,6 +60,7 @@ export async function serveSvc({ env, args = [] }: ServeSettings): Promise<Serve
   return {
     url: `http://127.0.0.1:${port}`,
     linksUrl: `http://127.0.0.1:${linksPort}`,
+    kanbanUrl: `http://127.0.0.1:${kanbanPort}`,
     opsUrl,
     opsPort,
     child,

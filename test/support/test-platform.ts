@@ -48,6 +48,7 @@ export async function openTestPlatform({
   const { values } = loadSettings({
     environment: {
       SVC_SECRET: TEST_SECRET,
+      KANBAN_PORT: '0',
       PASTE_PORT: '0',
       LINKS_PORT: '0',
       OPS_PORT: '0',

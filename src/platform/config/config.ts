@@ -33,6 +33,18 @@ export interface Config {
     /** How long an expired link still answers its metadata, in milliseconds. */
     keepExpiredMs: number;
   };
+  kanban: Origin & {
+    loginPerMinute: number;
+    registerPerHour: number;
+    mutationsPerMinute: number;
+    readsPerMinute: number;
+    writesPerMinute: number;
+    /** When the rows of a deleted account go, in milliseconds after the deletion. */
+    deleteAfterMs: number;
+    attachmentMaxBytes: number;
+    /** Whether webhooks may go to private addresses. */
+    privateTargets: boolean;
+  };
 }
 
 const OPS_PORTS: Record<Role, number> = {
@@ -89,6 +101,18 @@ export function makeConfig(settings: Settings, role: Role): Config {
       unlockFailures: settings.LINKS_RATE_LIMIT_UNLOCK_FAILURES,
       keepClicksMs: settings.LINKS_KEEP_CLICKS,
       keepExpiredMs: settings.LINKS_KEEP_EXPIRED,
+    },
+    kanban: {
+      port: settings.KANBAN_PORT,
+      url: settings.KANBAN_URL ?? `http://localhost:${settings.KANBAN_PORT}`,
+      loginPerMinute: settings.KANBAN_RATE_LIMIT_LOGIN_PER_MINUTE,
+      registerPerHour: settings.KANBAN_RATE_LIMIT_REGISTER_PER_HOUR,
+      mutationsPerMinute: settings.KANBAN_RATE_LIMIT_MUTATIONS_PER_MINUTE,
+      readsPerMinute: settings.KANBAN_RATE_LIMIT_READS_PER_MINUTE,
+      writesPerMinute: settings.KANBAN_RATE_LIMIT_WRITES_PER_MINUTE,
+      deleteAfterMs: settings.ACCOUNT_DELETE_AFTER,
+      attachmentMaxBytes: settings.ATTACHMENT_MAX_BYTES,
+      privateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     },
   };
 }

@@ -1,5 +1,6 @@
 // The tables that migrations/ makes, as Kysely sees them.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { KanbanTables } from './kanban-tables.ts';
 
 // pg answers bigint as text unless told otherwise; connect.ts tells it to parse (counts stay below 2^53).
 type BigInt8 = ColumnType<number, number | undefined, number>;
@@ -134,7 +135,7 @@ export interface JobRunTable {
   error: string | null;
 }
 
-export interface Tables {
+export interface Tables extends KanbanTables {
   paste: PasteTable;
   pasteLanguageCount: PasteLanguageCountTable;
   pasteDayCount: PasteDayCountTable;

@@ -195,6 +195,7 @@ function addRoutes(
           request,
           reply,
           () => ({
+            method: request.method,
             addressHash: hashAddress(platform.secrets.addressKey, request.ip),
             isHead: request.method === 'HEAD',
             headers: request.headers,

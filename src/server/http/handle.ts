@@ -1,5 +1,5 @@
 // What happens to one request of one route, in the order of refusals that the contract sets (section 2):
-// 413, 429, 400, then whatever the handler finds.
+// 413, 401, 403, 429, 400, then whatever the handler finds.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -23,10 +23,11 @@ export async function handleRoute(
   const decoded = route.body ? await decodeBody(request, route.body) : undefined;
   if (decoded && 'value' in decoded) route.refuseTooLarge?.(decoded.value);
 
-  const reservation = await reserve(route, request, context, limiter);
+  const principal = await route.guard?.(context);
+  const reservation = await reserve(route, request, { context, principal }, limiter);
   let status = 500;
   try {
-    const answer = await run(route, request, decoded, context);
+    const answer = await run(route, request, decoded, { context, principal });
     status = answer.status;
     await settle(reservation, route, status, reply);
     return await send(route, answer, reply);
@@ -37,8 +38,15 @@ export async function handleRoute(
   }
 }
 
+interface Asker {
+  context: RequestContext;
+  /** What the route's guard answered. */
+  principal: unknown;
+}
+
 async function decodeBody(request: FastifyRequest, schema: z.ZodType): Promise<Decoded> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (bytes.byteLength === 0 && schema.safeParse(undefined).success) return { value: undefined };
   const isForm = request.headers['content-type']
     ?.toLowerCase()
     .startsWith('application/x-www-form-urlencoded');
@@ -50,12 +58,12 @@ async function decodeBody(request: FastifyRequest, schema: z.ZodType): Promise<D
 async function reserve(
   { limit }: Route,
   request: FastifyRequest,
-  context: RequestContext,
+  { context, principal }: Asker,
   limiter: RateLimiter,
 ): Promise<Reservation | undefined> {
   if (!limit || limit.concerns?.(context.headers) === false) return undefined;
   const params = request.params as Record<string, unknown>;
-  const subject = limit.subject?.(context.addressHash, params) ?? context.addressHash;
+  const subject = limit.subject?.(context.addressHash, params, principal) ?? context.addressHash;
   const reservation = await limiter.reserve(limit.rule, subject);
   if (reservation.granted) return reservation;
   throw rateLimited(reservation);
@@ -93,7 +101,7 @@ async function run(
   route: Route,
   request: FastifyRequest,
   decoded: Decoded | undefined,
-  context: RequestContext,
+  { context, principal }: Asker,
 ): Promise<RouteReply> {
   const params = route.params?.safeParse(request.params);
   const query = route.query?.safeParse(request.query);
@@ -112,6 +120,7 @@ async function run(
     params: params?.data ?? {},
     query: (query?.data as Record<string, unknown> | undefined) ?? {},
     body,
+    principal,
     context,
   });
 }
@@ -136,6 +145,8 @@ async function send(
   const description = route.replies[status];
   const type = headers?.['content-type'] ?? description?.contentType ?? 'application/json; charset=utf-8';
   if (typeof body === 'string' || body instanceof Uint8Array) return reply.type(type).send(body);
+  if (Symbol.asyncIterator in body)
+    return reply.type(type).send(Readable.from(body as AsyncIterable<string>));
   if (isParts(body)) {
     reply.header(
       'content-length',

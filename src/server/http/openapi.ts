@@ -45,6 +45,8 @@ export interface DocumentedService {
   routes: Route[];
   /** Routes of the site itself that programs use too. */
   siteRoutes?: Route[];
+  /** OpenAPI security schemes that routes name. */
+  securitySchemes?: Json;
 }
 
 const ERROR_DESCRIPTIONS: Record<ErrorCode, string> = {
@@ -86,6 +88,7 @@ export function openApiDocument(service: DocumentedService): OpenApiDocument {
     info: { title: service.title, version: service.version, description: service.description },
     servers: [{ url: `${service.url()}/api` }],
     paths,
+    ...(service.securitySchemes && { components: { securitySchemes: service.securitySchemes } }),
   };
 }
 
@@ -101,6 +104,7 @@ function operation(route: Route, errors: ErrorShape): Operation {
     operationId,
     summary,
     ...(description !== undefined && { description }),
+    ...(route.security !== undefined && { security: [{ [route.security]: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(bodySchema && {
       requestBody: {
@@ -151,6 +155,7 @@ function failures(route: Route, errors: ErrorShape): Record<string, Response> {
   const codes = new Set<ErrorCode>(route.errors);
   if (route.body || route.query) codes.add('BAD_REQUEST');
   if (route.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  if (route.guard) codes.add('UNAUTHENTICATED');
   if (route.limit) codes.add('RATE_LIMITED');
   codes.add('INTERNAL').add('UNAVAILABLE');
   const answers: Record<string, Response> = {};

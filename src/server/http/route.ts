@@ -11,6 +11,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type BodyType = 'application/json' | 'application/x-www-form-urlencoded';
 
 export interface RequestContext {
+  method: string;
   /** Keyed hash of the client's address; the address itself goes no further. */
   addressHash: string;
   /** HEAD answers the headers of GET and must have no effect. */
@@ -22,8 +23,8 @@ export interface RequestContext {
 
 export interface RouteReply {
   status: number;
-  /** An object goes through the reply schema of its status; text, bytes and parts of bytes go as they are. */
-  body?: object | string | Uint8Array | Uint8Array[];
+  /** An object goes through the reply schema of its status; text, bytes and parts of either go as they are. */
+  body?: object | string | Uint8Array | Uint8Array[] | AsyncGenerator<string>;
   headers?: Record<string, string>;
 }
 
@@ -35,10 +36,10 @@ export interface ReplyDescription {
   contentType?: string;
 }
 
-export interface RouteLimit<Params> {
+export interface RouteLimit<Params, Principal = unknown> {
   rule: RateLimit;
   /** Whose window; the hashed address unless told otherwise. */
-  subject?: (addressHash: string, params: Params) => string;
+  subject?: (addressHash: string, params: Params, principal: Principal) => string;
   /** Which requests the window concerns; all unless told otherwise. */
   concerns?: (headers: RequestContext['headers']) => boolean;
   /** Whether a request that ended with this status keeps its slot. */
@@ -49,6 +50,7 @@ export interface RouteDefinition<
   Params extends z.ZodObject = z.ZodObject,
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodType,
+  Principal = unknown,
 > {
   method: Method;
   /** In the form of the OpenAPI document: `/pastes/{id}`. */
@@ -74,22 +76,30 @@ export interface RouteDefinition<
   errors?: ErrorCode[];
   /** Further members of the body of such an error, as `HttpErrorOptions.members` has them. */
   errorMembers?: Partial<Record<ErrorCode, z.ZodRawShape>>;
-  limit?: RouteLimit<z.output<Params>>;
+  /** Who asks; throws what refuses them: 401, 403 (order of refusals). */
+  guard?: (context: RequestContext) => Promise<Principal>;
+  /** Name of the OpenAPI security scheme that the guard stands for. */
+  security?: string;
+  limit?: RouteLimit<z.output<Params>, Principal>;
   handler: (input: {
     params: z.output<Params>;
     query: z.output<Query>;
     body: z.output<Body>;
+    /** What the guard answered. */
+    principal: Principal;
     context: RequestContext;
   }) => Promise<RouteReply>;
 }
 
 /** A route of any shape, as lists of routes hold it. */
-export type Route = Omit<RouteDefinition, 'handler' | 'limit'> & {
+export type Route = Omit<RouteDefinition, 'handler' | 'limit' | 'guard'> & {
+  guard?: (context: RequestContext) => Promise<unknown>;
   limit?: RouteLimit<Record<string, unknown>>;
   handler: (input: {
     params: Record<string, unknown>;
     query: Record<string, unknown>;
     body: unknown;
+    principal: unknown;
     context: RequestContext;
   }) => Promise<RouteReply>;
 };
@@ -110,7 +120,8 @@ export function defineRoute<
   Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Body extends z.ZodType = z.ZodUndefined,
->(definition: RouteDefinition<Params, Query, Body>): Route {
+  Principal = undefined,
+>(definition: RouteDefinition<Params, Query, Body, Principal>): Route {
   // The app calls the handler only with what the route's own schemas parsed, so the wider type is safe.
   return definition as unknown as Route;
 }

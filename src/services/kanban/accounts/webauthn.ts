@@ -1,0 +1,217 @@
+// WebAuthn credentials (W3C Web Authentication): registered by who is signed in, then good in place of a TOTP code.
+// A challenge serves once and for five minutes.
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { createId } from '../../../platform/ids.ts';
+import { KanbanError, notFound } from '../errors.ts';
+import type { KanbanService } from '../kanban-service.ts';
+
+export interface WebauthnCredential {
+  id: string;
+  credentialId: string;
+  transports: string[];
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
+const CHALLENGE_MS = 5 * 60_000;
+const RELYING_PARTY_NAME = 'svc';
+
+// Loaded when somebody needs it: few do, and it is large.
+const library = () => import('@simplewebauthn/server');
+
+type Ceremony = 'registration' | 'authentication';
+
+/** The key names account, ceremony and challenge: one that was made for something else does not exist. */
+function challengeKey(ceremony: Ceremony, accountId: string, challenge: string): string {
+  return `webauthn:{${accountId}}:${ceremony}:${challenge}`;
+}
+
+function relyingParty({ platform }: KanbanService): { rpID: string; origin: string } {
+  const { url } = platform.config.kanban;
+  return { rpID: new URL(url).hostname, origin: new URL(url).origin };
+}
+
+/** Begins a registration: options for `navigator.credentials.create()`. */
+export async function beginWebauthnRegistration(
+  service: KanbanService,
+  accountId: string,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { database, ephemeral } = service.platform;
+  const account = await database
+    .selectFrom('account')
+    .select('email')
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  const known = await listWebauthnCredentials(service, accountId);
+  const { generateRegistrationOptions } = await library();
+  const options = await generateRegistrationOptions({
+    rpName: RELYING_PARTY_NAME,
+    rpID: relyingParty(service).rpID,
+    userName: account.email,
+    userID: new TextEncoder().encode(accountId),
+    attestationType: 'none',
+    excludeCredentials: known.map(({ credentialId, transports }) => ({
+      id: credentialId,
+      transports: transports,
+    })),
+  });
+  await ephemeral.put(challengeKey('registration', accountId, options.challenge), '1', CHALLENGE_MS);
+  return options;
+}
+
+/**
+ * Finishes a registration with what the authenticator answered.
+ *
+ * @throws {KanbanError} BAD_REQUEST for an answer that does not hold, CONFLICT for a credential that is registered
+ */
+export async function finishWebauthnRegistration(
+  service: KanbanService,
+  accountId: string,
+  response: Record<string, unknown>,
+): Promise<WebauthnCredential> {
+  const { clock, database, ephemeral } = service.platform;
+  const { rpID, origin } = relyingParty(service);
+  const { verifyRegistrationResponse } = await library();
+  const { registrationInfo } = await verified(() =>
+    verifyRegistrationResponse({
+      response: response as unknown as RegistrationResponseJSON,
+      expectedChallenge: async (challenge) =>
+        (await ephemeral.take(challengeKey('registration', accountId, challenge))) !== undefined,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      requireUserVerification: false,
+    }),
+  );
+  if (!registrationInfo) throw doesNotHold();
+  const { credential } = registrationInfo;
+  const now = new Date(clock.now());
+  const row = await database
+    .insertInto('webauthnCredential')
+    .values({
+      id: createId(now.getTime()),
+      accountId,
+      credentialId: credential.id,
+      publicKey: Buffer.from(credential.publicKey),
+      counter: credential.counter,
+      transports: credential.transports ?? [],
+      createdAt: now,
+    })
+    .onConflict((conflict) => conflict.column('credentialId').doNothing())
+    .returning(['id', 'credentialId', 'transports', 'createdAt', 'lastUsedAt'])
+    .executeTakeFirst();
+  if (!row) throw new KanbanError('CONFLICT', 'This credential is registered already.');
+  return row;
+}
+
+/** The credentials of an account, oldest first. */
+export async function listWebauthnCredentials(
+  { platform }: KanbanService,
+  accountId: string,
+): Promise<WebauthnCredential[]> {
+  return platform.database
+    .selectFrom('webauthnCredential')
+    .select(['id', 'credentialId', 'transports', 'createdAt', 'lastUsedAt'])
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute();
+}
+
+/**
+ * Removes a credential of an account.
+ *
+ * @throws {KanbanError} NOT_FOUND
+ */
+export async function removeWebauthnCredential(
+  { platform }: KanbanService,
+  accountId: string,
+  id: string,
+): Promise<void> {
+  const { numDeletedRows } = await platform.database
+    .deleteFrom('webauthnCredential')
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw notFound();
+}
+
+/** Options for `navigator.credentials.get()`; undefined for an account without a credential. */
+export async function beginWebauthnLogin(
+  service: KanbanService,
+  accountId: string,
+): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
+  const known = await listWebauthnCredentials(service, accountId);
+  if (known.length === 0) return undefined;
+  const { generateAuthenticationOptions } = await library();
+  const options = await generateAuthenticationOptions({
+    rpID: relyingParty(service).rpID,
+    allowCredentials: known.map(({ credentialId, transports }) => ({
+      id: credentialId,
+      transports: transports,
+    })),
+  });
+  await service.platform.ephemeral.put(
+    challengeKey('authentication', accountId, options.challenge),
+    '1',
+    CHALLENGE_MS,
+  );
+  return options;
+}
+
+/** Whether an assertion is one of a credential of the account, to a challenge of ours that was not used before. */
+export async function useWebauthn(
+  service: KanbanService,
+  accountId: string,
+  response: Record<string, unknown>,
+): Promise<boolean> {
+  const { clock, database, ephemeral } = service.platform;
+  const known = await database
+    .selectFrom('webauthnCredential')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('credentialId', '=', String(response.id))
+    .executeTakeFirst();
+  if (!known) return false;
+  const { rpID, origin } = relyingParty(service);
+  const { verifyAuthenticationResponse } = await library();
+  const result = await verified(() =>
+    verifyAuthenticationResponse({
+      response: response as unknown as AuthenticationResponseJSON,
+      expectedChallenge: async (challenge) =>
+        (await ephemeral.take(challengeKey('authentication', accountId, challenge))) !== undefined,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      requireUserVerification: false,
+      credential: {
+        id: known.credentialId,
+        publicKey: new Uint8Array(known.publicKey),
+        counter: known.counter,
+      },
+    }),
+  ).catch(() => undefined);
+  if (!result?.verified) return false;
+  const { newCounter } = result.authenticationInfo;
+  await database
+    .updateTable('webauthnCredential')
+    .set({ counter: newCounter, lastUsedAt: new Date(clock.now()) })
+    .where('id', '=', known.id)
+    .execute();
+  return true;
+}
+
+/** The library throws for each of the many ways in which an answer can be wrong. */
+async function verified<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch {
+    throw doesNotHold();
+  }
+}
+
+function doesNotHold(): KanbanError {
+  return new KanbanError('BAD_REQUEST', 'The answer of the authenticator does not hold.');
+}

@@ -1,0 +1,116 @@
+// Writing, changing and removing a row of a thing on a board, with its activity. What is particular to a kind stands
+// in the file of that kind; this is what they have in common.
+import type { Kysely } from 'kysely';
+import { createId } from '../../../platform/ids.ts';
+import { type ObjectKind, RESOURCES } from '../resources.ts';
+import type { BoardChange, Row } from './board-change.ts';
+
+type Values = Record<string, unknown>;
+
+// Kysely knows each table by its type; here the table is a value.
+type AnyTables = Kysely<Record<string, Row>>;
+
+const JSON_COLUMNS = new Set(['trigger', 'actions']);
+
+/** Writes a new row. */
+export async function insertObject<T extends Row>(
+  change: BoardChange,
+  kind: ObjectKind,
+  values: Values,
+): Promise<T> {
+  const { table, verb, idName } = RESOURCES[kind];
+  const row: T = (await anyTables(change)
+    .insertInto(table)
+    .values({
+      id: createId(change.now.getTime()),
+      boardId: change.boardId,
+      createdAt: change.now,
+      ...(hasUpdatedAt(kind) && { updatedAt: change.now }),
+      ...encoded(values),
+    } as never)
+    .returningAll()
+    .executeTakeFirstOrThrow()) as unknown as T;
+  change.record({
+    verb: `${verb}_CREATED`,
+    cardId: kind === 'card' ? row.id : row.cardId,
+    metadata: { [idName]: row.id },
+  });
+  return row;
+}
+
+/**
+ * Writes those of the values that differ from the row.
+ *
+ * @returns the row as it is now, and the names of what changed
+ */
+export async function updateObject<T extends Row>(
+  change: BoardChange,
+  kind: ObjectKind,
+  row: Row,
+  values: Values,
+): Promise<{ row: T; changed: string[] }> {
+  const changed = Object.keys(values).filter(
+    (name) => values[name] !== undefined && !isEqual(values[name], row[name]),
+  );
+  if (changed.length === 0) return { row: row as T, changed };
+  const differing = Object.fromEntries(changed.map((name) => [name, values[name]]));
+  const updated: T = (await anyTables(change)
+    .updateTable(RESOURCES[kind].table)
+    .set({ ...encoded(differing), updatedAt: change.now } as never)
+    .where('id', '=', row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()) as unknown as T;
+  return { row: updated, changed };
+}
+
+/** Writes those of the values that differ, with one activity row for them if there are any. */
+export async function changeObject<T extends Row>(
+  change: BoardChange,
+  kind: ObjectKind,
+  row: Row,
+  values: Values,
+): Promise<T> {
+  const { verb, idName } = RESOURCES[kind];
+  const { row: updated, changed } = await updateObject<T>(change, kind, row, values);
+  if (changed.length > 0) {
+    change.record({
+      verb: `${verb}_UPDATED`,
+      cardId: kind === 'card' ? row.id : row.cardId,
+      metadata: { [idName]: row.id, fields: changed },
+    });
+  }
+  return updated;
+}
+
+/** Removes a row with all that hangs on it. */
+export async function deleteObject(change: BoardChange, kind: ObjectKind, row: Row): Promise<void> {
+  const { table, verb, idName } = RESOURCES[kind];
+  await anyTables(change).deleteFrom(table).where('id', '=', row.id).execute();
+  change.record({
+    verb: `${verb}_DELETED`,
+    cardId: kind === 'card' ? row.id : row.cardId,
+    metadata: { [idName]: row.id },
+  });
+}
+
+function anyTables({ transaction }: BoardChange): AnyTables {
+  return transaction as unknown as AnyTables;
+}
+
+function hasUpdatedAt(kind: ObjectKind): boolean {
+  return kind !== 'cardTemplate' && kind !== 'attachment';
+}
+
+/** The driver would write a list as an array of PostgreSQL's. */
+function encoded(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      JSON_COLUMNS.has(name) ? JSON.stringify(value) : value,
+    ]),
+  );
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

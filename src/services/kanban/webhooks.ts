@@ -1,0 +1,102 @@
+// Webhooks as they are stored. Admins keep them; the secret is given out once, and lies sealed.
+import { createToken } from '../../platform/tokens.ts';
+import { requireRole } from './access.ts';
+import { sealSecret } from './accounts/sealed-secret.ts';
+import { changeBoard, type Row } from './boards/board-change.ts';
+import { changeObject, deleteObject, insertObject } from './boards/board-objects.ts';
+import type { KanbanService } from './kanban-service.ts';
+
+export interface WebhookValues {
+  url?: string | undefined;
+  /** Empty for all. */
+  verbs?: string[] | undefined;
+  enabled?: boolean | undefined;
+}
+
+// After a rotation deliveries are signed with both secrets for so long.
+const PREVIOUS_SECRET_MS = 86_400_000;
+
+/**
+ * Creates a webhook; answers its secret, this once.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN
+ */
+export function createWebhook(
+  service: KanbanService,
+  accountId: string,
+  boardId: string,
+  { url, verbs = [], enabled = true }: WebhookValues & { url: string },
+): Promise<Row & { secret: string }> {
+  const { secrets } = service.platform;
+  const secret = createToken('whsec_');
+  return changeBoard(service, accountId, { kind: 'board', id: boardId }, async (change) => {
+    requireRole(change.role, 'admin');
+    const row = await insertObject(change, 'webhook', {
+      url,
+      verbs: [...new Set(verbs)],
+      enabled,
+      secret: sealSecret(secrets, secret),
+    });
+    return { ...row, secret };
+  });
+}
+
+/**
+ * Changes a webhook.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN
+ */
+export function changeWebhook(
+  service: KanbanService,
+  accountId: string,
+  id: string,
+  { verbs, ...values }: WebhookValues,
+): Promise<Row> {
+  return changeBoard(service, accountId, { kind: 'webhook', id }, (change, row) => {
+    requireRole(change.role, 'admin');
+    return changeObject(change, 'webhook', row, { ...values, verbs: verbs && [...new Set(verbs)] });
+  });
+}
+
+/**
+ * Gives a webhook a new secret; answers it, this once. The old one signs too for a day.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN
+ */
+export function rotateWebhookSecret(
+  service: KanbanService,
+  accountId: string,
+  id: string,
+): Promise<Row & { secret: string }> {
+  const { secrets } = service.platform;
+  const secret = createToken('whsec_');
+  return changeBoard(service, accountId, { kind: 'webhook', id }, async (change, row) => {
+    requireRole(change.role, 'admin');
+    const { transaction, now } = change;
+    const updated = await transaction
+      .updateTable('webhook')
+      .set({
+        secret: sealSecret(secrets, secret),
+        previousSecret: row.secret as Buffer,
+        previousSecretUntil: new Date(now.getTime() + PREVIOUS_SECRET_MS),
+        updatedAt: now,
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    change.record({ verb: 'WEBHOOK_UPDATED', metadata: { webhookId: id, fields: ['secret'] } });
+    return { ...(updated as unknown as Row), secret };
+  });
+}
+
+/**
+ * Removes a webhook.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN
+ */
+export async function deleteWebhook(service: KanbanService, accountId: string, id: string): Promise<void> {
+  await changeBoard(service, accountId, { kind: 'webhook', id }, async (change, row) => {
+    requireRole(change.role, 'admin');
+    await deleteObject(change, 'webhook', row);
+  });
+}

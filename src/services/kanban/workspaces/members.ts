@@ -1,0 +1,195 @@
+// Who is in a workspace, and in which role.
+import { type Kysely, sql } from 'kysely';
+import type { Role } from '../../../platform/database/kanban-tables.ts';
+import type { Tables } from '../../../platform/database/tables.ts';
+import { requireRole, requireWorkspace } from '../access.ts';
+import { invalidField, KanbanError, notFound } from '../errors.ts';
+import type { KanbanService } from '../kanban-service.ts';
+import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { underLock } from './workspaces.ts';
+
+export interface Member {
+  userId: string;
+  email: string;
+  publicKey: string;
+  role: Role;
+  joinedAt: Date;
+}
+
+/** The members of a workspace, in the order in which they joined. */
+export async function listMembers(
+  { platform }: KanbanService,
+  accountId: string,
+  workspaceId: string,
+  request: PageRequest,
+): Promise<Page<Member>> {
+  await requireWorkspace(platform.database, accountId, workspaceId);
+  const after = cursorKey(request, 2);
+  let query = selectMembers(platform.database, workspaceId)
+    .orderBy('joinedAt')
+    .orderBy('accountId')
+    .limit(request.limit + 1);
+  if (after)
+    query = query.where(sql<boolean>`(joined_at, account_id) > (${after[0]}::timestamptz, ${after[1]})`);
+  return pageOf(await query.execute(), request, ({ joinedAt, userId }) => [joinedAt.toISOString(), userId]);
+}
+
+function selectMembers(database: Kysely<Tables>, workspaceId: string) {
+  return database
+    .selectFrom('workspaceMember')
+    .innerJoin('account', 'account.id', 'workspaceMember.accountId')
+    .select([
+      'accountId as userId',
+      'email',
+      sql<string>`coalesce(public_key, '')`.as('publicKey'),
+      'role',
+      'joinedAt',
+    ])
+    .where('workspaceId', '=', workspaceId);
+}
+
+/**
+ * Adds somebody, with the workspace key sealed for them.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN, BAD_REQUEST for an unknown account, CONFLICT for a member
+ */
+export async function inviteMember(
+  service: KanbanService,
+  accountId: string,
+  workspaceId: string,
+  { userId, encWorkspaceKey }: { userId: string; encWorkspaceKey: string },
+): Promise<Member> {
+  const joinedAt = new Date(service.platform.clock.now());
+  return underLock(service, accountId, workspaceId, async (transaction, { role }) => {
+    requireRole(role, 'admin');
+    // Held, so that an account which is being deleted is not brought in behind its deletion.
+    const account = await transaction
+      .selectFrom('account')
+      .select('id')
+      .where('id', '=', userId)
+      .where('deletedAt', 'is', null)
+      .forShare()
+      .executeTakeFirst();
+    if (!account) throw invalidField('userId', 'is no account');
+    const { numInsertedOrUpdatedRows } = await transaction
+      .insertInto('workspaceMember')
+      .values({ workspaceId, accountId: userId, role: 'member', encWorkspaceKey, joinedAt })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    if (!numInsertedOrUpdatedRows) throw new KanbanError('CONFLICT', 'They are a member already.');
+    return findMember(transaction, workspaceId, userId);
+  });
+}
+
+async function findMember(database: Kysely<Tables>, workspaceId: string, userId: string): Promise<Member> {
+  const member = await selectMembers(database, workspaceId)
+    .where('accountId', '=', userId)
+    .executeTakeFirst();
+  if (!member) throw notFound();
+  return member;
+}
+
+/**
+ * Changes the role of a member.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN, CONFLICT when nobody would own the workspace
+ */
+export async function changeRole(
+  service: KanbanService,
+  accountId: string,
+  workspaceId: string,
+  { userId, role }: { userId: string; role: Role },
+): Promise<Member> {
+  return underLock(service, accountId, workspaceId, async (transaction, access) => {
+    const member = await findMember(transaction, workspaceId, userId);
+    requireRole(access.role, 'owner');
+    if (member.role === 'owner' && role !== 'owner')
+      await requireOtherOwner(transaction, workspaceId, userId);
+    await transaction
+      .updateTable('workspaceMember')
+      .set({ role })
+      .where('workspaceId', '=', workspaceId)
+      .where('accountId', '=', userId)
+      .execute();
+    return { ...member, role };
+  });
+}
+
+/**
+ * Removes a member, or leaves. The keys they know have to be replaced: the workspace says so until they are.
+ *
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN, CONFLICT for the last owner
+ */
+export async function removeMember(
+  service: KanbanService,
+  accountId: string,
+  workspaceId: string,
+  userId: string,
+): Promise<void> {
+  await underLock(service, accountId, workspaceId, async (transaction, access) => {
+    const member = await findMember(transaction, workspaceId, userId);
+    if (userId !== accountId) requireRole(access.role, member.role === 'owner' ? 'owner' : 'admin');
+    if (member.role === 'owner') await requireOtherOwner(transaction, workspaceId, userId);
+    await transaction
+      .updateTable('workspace')
+      .set({ rotationDue: true, updatedAt: new Date(service.platform.clock.now()) })
+      .where('id', '=', workspaceId)
+      .execute();
+    await removeFromBoards(transaction, [workspaceId], userId);
+  });
+}
+
+/** Takes an account out of workspaces: its membership, its assignments, what was to be told to it. */
+export async function removeFromBoards(
+  transaction: Kysely<Tables>,
+  workspaceIds: readonly string[],
+  accountId: string,
+): Promise<void> {
+  if (workspaceIds.length === 0) return;
+  // Whoever changes one of the boards now is waited for, so that nothing is assigned behind our back.
+  const boards = await transaction
+    .selectFrom('board')
+    .select('id')
+    .where('workspaceId', 'in', workspaceIds)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  await transaction
+    .deleteFrom('workspaceMember')
+    .where('workspaceId', 'in', workspaceIds)
+    .where('accountId', '=', accountId)
+    .execute();
+  if (boards.length === 0) return;
+  const boardIds = boards.map(({ id }) => id);
+  await transaction
+    .deleteFrom('cardAssignee')
+    .where('accountId', '=', accountId)
+    .where('cardId', 'in', (query) => query.selectFrom('card').select('id').where('boardId', 'in', boardIds))
+    .execute();
+  await transaction
+    .updateTable('checklistItem')
+    .set({ assigneeId: null })
+    .where('assigneeId', '=', accountId)
+    .where('boardId', 'in', boardIds)
+    .execute();
+  await transaction
+    .deleteFrom('notification')
+    .where('accountId', '=', accountId)
+    .where('boardId', 'in', boardIds)
+    .execute();
+}
+
+async function requireOtherOwner(
+  transaction: Kysely<Tables>,
+  workspaceId: string,
+  userId: string,
+): Promise<void> {
+  const other = await transaction
+    .selectFrom('workspaceMember')
+    .select('accountId')
+    .where('workspaceId', '=', workspaceId)
+    .where('accountId', '<>', userId)
+    .where('role', '=', 'owner')
+    .executeTakeFirst();
+  if (!other) throw new KanbanError('CONFLICT', 'A workspace has at least one owner.');
+}
