@@ -50,6 +50,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/purge.ts')).purgeCommand,
   },
   {
+    name: 'accounts',
+    description: 'accounts of the kanban service: list, show, unlock, delete, purge',
+    load: async () => (await import('./commands/accounts.ts')).accountsCommand,
+  },
+  {
     name: 'jobs',
     description: 'scheduled jobs: list them, run one, see how runs ended',
     load: async () => (await import('./commands/jobs.ts')).jobsCommand,
@@ -69,7 +74,9 @@ const COMMANDS: readonly CommandEntry[] = [
 /** Makes the command tree, with the whole definition of the command that the words ask for. */
 async function createProgram(terminal: Terminal, words: string[]): Promise<Command> {
   const program = new Command('svc')
-    .description('Pastes and short links of your own: serve them, and look after them from the terminal.')
+    .description(
+      'Encrypted kanban, pastes and short links of your own: serve them, and look after them from the terminal.',
+    )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .showSuggestionAfterError()
@@ -79,7 +86,7 @@ async function createProgram(terminal: Terminal, words: string[]): Promise<Comma
       'after',
       `
 Examples:
-  $ svc serve                     start everything, embedded: pastes on port 3002, links on 3003
+  $ svc serve                     start everything, embedded: kanban on port 3000, pastes 3002, links 3003
   $ echo hello | svc paste        create a paste, print its address
   $ svc link https://example.com  create a short link, print it
   $ svc purge pastes --dry-run    what a purge would remove

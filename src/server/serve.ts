@@ -5,13 +5,14 @@ import { messageOf } from '../platform/errors.ts';
 import type { Platform } from '../platform/platform.ts';
 import { closeGracefully } from './http/close.ts';
 import { listen } from './http/listen.ts';
+import { createKanbanApp } from './kanban/app.ts';
 import { createLinkApp } from './links/app.ts';
 import { createOpsApp, type Readiness } from './ops.ts';
 import { createPasteApp } from './paste/app.ts';
 
-export type ServiceName = 'paste' | 'links';
+export type ServiceName = 'kanban' | 'paste' | 'links';
 
-export const SERVICE_NAMES: readonly ServiceName[] = ['paste', 'links'];
+export const SERVICE_NAMES: readonly ServiceName[] = ['kanban', 'paste', 'links'];
 
 export interface ServeOptions {
   platform: Platform;
@@ -33,6 +34,7 @@ interface ServiceDefinition {
 }
 
 const SERVICES: Record<ServiceName, ServiceDefinition> = {
+  kanban: { create: createKanbanApp, origin: ({ config }) => config.kanban, portSetting: 'KANBAN_PORT' },
   paste: { create: createPasteApp, origin: ({ config }) => config.paste, portSetting: 'PASTE_PORT' },
   links: { create: createLinkApp, origin: ({ config }) => config.links, portSetting: 'LINKS_PORT' },
 };

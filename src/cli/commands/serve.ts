@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { configOption, dataDirOption, debugOption, durationArgument } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
-const SERVICES = ['paste', 'links'];
+const SERVICES = ['kanban', 'paste', 'links'];
 
 const onlyOption = () =>
   new Option(
@@ -20,6 +20,8 @@ const onlyOption = () =>
     return names;
   });
 
+const kanbanPortOption = () =>
+  new Option('--kanban-port <port>', 'port of the kanban service').env('KANBAN_PORT');
 const pastePortOption = () =>
   new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT');
 const linksPortOption = () => new Option('--links-port <port>', 'port of the link service').env('LINKS_PORT');
@@ -47,6 +49,7 @@ export function serveCommand(terminal: Terminal): Command {
   const serve = withServeOptions(new Command('serve'))
     // What stands behind `api` belongs to it, though this command has options of the same names.
     .enablePositionalOptions()
+    .addOption(kanbanPortOption())
     .addOption(pastePortOption())
     .addOption(linksPortOption())
     .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
@@ -73,6 +76,7 @@ unreachable, 78 configuration wrong.`,
   serve.addCommand(
     withServeOptions(new Command('api'))
       .description('start one API daemon (needs DATABASE_URL and REDIS_URL)')
+      .addOption(kanbanPortOption())
       .addOption(pastePortOption())
       .addOption(linksPortOption())
       .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))

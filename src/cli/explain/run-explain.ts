@@ -39,6 +39,7 @@ const EXPLANATIONS: Record<string, string> = {
   MIGRATION_LOCKED: 'Another process is migrating the same database.',
   NO_DATABASE:
     'Commands that administer need a database that is there. A mistyped --data-dir would otherwise look like one with nothing in it.',
+  NO_SUCH_ACCOUNT: '`svc accounts list` names every account.',
   NO_SUCH_CODE: 'svc explain knows the codes that svc itself prints.',
   NOT_OUR_SERVER:
     'Something answers at that address, but not as this service does: another port, a proxy, or a sign-in page.',

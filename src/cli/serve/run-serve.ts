@@ -19,6 +19,7 @@ import { watchForShutdown } from './shutdown.ts';
 const FLAGS = {
   host: 'SVC_HOST',
   pastePort: 'PASTE_PORT',
+  kanbanPort: 'KANBAN_PORT',
   linksPort: 'LINKS_PORT',
   opsPort: 'OPS_PORT',
 } as const;
@@ -150,6 +151,7 @@ function announce(
   if (!terminal.stdout.isTTY) return;
   const lines = [
     ...(addresses.paste ? [`Paste    ${config.paste.url}`] : []),
+    ...(addresses.kanban ? [`Kanban   ${config.kanban.url}/api/docs`] : []),
     ...(addresses.links ? [`Links    ${config.links.url}`] : []),
     `Health   ${addresses.ops}/readyz`,
     '',
