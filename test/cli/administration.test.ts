@@ -42,6 +42,13 @@ const COMMANDS = [
   ['purge'],
   ['purge', 'pastes'],
   ['purge', 'links'],
+  ['accounts'],
+  ['accounts', 'list'],
+  ['accounts', 'show'],
+  ['accounts', 'unlock'],
+  ['accounts', 'disable-2fa'],
+  ['accounts', 'delete'],
+  ['accounts', 'purge'],
   ['jobs'],
   ['jobs', 'list'],
   ['jobs', 'run'],
@@ -58,7 +65,7 @@ describe('help', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(`Usage: ${name}`);
       // A command that only groups others shows those; one that does something has examples and its exit status.
-      const groups = ['migrate', 'config', 'purge', 'jobs'].includes(words.join(' '));
+      const groups = ['migrate', 'config', 'purge', 'accounts', 'jobs'].includes(words.join(' '));
       if (!groups) expect(stdout).toMatch(/Examples:\n {2}\$ .*svc[\s\S]*Exit status/);
     },
   );
@@ -141,7 +148,9 @@ describe('serve that cannot start', () => {
   const base = {
     SVC_DATA_DIR: join(folder, 'data'),
     SVC_SECRET: TEST_SECRET,
+    KANBAN_PORT: '0',
     PASTE_PORT: '0',
+    LINKS_PORT: '0',
     OPS_PORT: '0',
   };
   afterAll(() => removeFolder(folder));
@@ -214,9 +223,9 @@ describe('serve that cannot start', () => {
   });
 
   test('with a service that is not in this version says which there are', async () => {
-    expect(await runSvc(['serve', '--only', 'kanban'], { env: base })).toMatchObject({
+    expect(await runSvc(['serve', '--only', 'wiki'], { env: base })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('there is: paste'),
+      stderr: expect.stringContaining('there is: kanban, paste, links'),
     });
   });
 });
@@ -250,7 +259,7 @@ describe('beside a running svc serve on the same data folder', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).name),
-    ).toEqual(['purge-pastes', 'purge-links', 'roll-click-months', 'prune-job-history']);
+    ).toEqual(['purge-pastes', 'purge-links', 'roll-click-months', 'purge-accounts', 'prune-job-history']);
     for (const job of ['purge-links', 'roll-click-months']) {
       expect(await svc('jobs', 'run', job, '--json')).toMatchObject({ code: 0 });
     }
