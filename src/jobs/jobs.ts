@@ -5,13 +5,21 @@ export interface JobDefinition {
   name: string;
   /** What it does, in a line. */
   description: string;
-  /** Cron expression of five fields, in UTC. */
-  cron: string;
+  /** Cron expression of five fields, in UTC; absent for a job that runs as long as its scheduler does. */
+  cron?: string;
   /** A run that takes longer is ended. */
   timeLimitMs: number;
+  /** So long after it was last heard of, a run counts as dead; a minute unless told otherwise. */
+  leaseMs?: number;
 }
 
 export const jobs: readonly JobDefinition[] = [
+  {
+    name: 'dispatch-webhooks',
+    description: 'send webhooks what they are to be told, all the time',
+    timeLimitMs: 10 * 60_000,
+    leaseMs: 12_000,
+  },
   {
     name: 'purge-pastes',
     description: 'remove expired pastes for good',
@@ -36,6 +44,18 @@ export const jobs: readonly JobDefinition[] = [
       'remove the rows of accounts deleted ACCOUNT_DELETE_AFTER ago, and of sessions that are over',
     cron: '41 * * * *',
     timeLimitMs: 30 * 60_000,
+  },
+  {
+    name: 'prune-deliveries',
+    description: 'forget webhook deliveries that were delivered WEBHOOK_KEEP_DELIVERED ago',
+    cron: '47 * * * *',
+    timeLimitMs: 30 * 60_000,
+  },
+  {
+    name: 'prune-notifications',
+    description: 'forget notifications of more than 90 days ago',
+    cron: '23 3 * * *',
+    timeLimitMs: 5 * 60_000,
   },
   {
     name: 'prune-job-history',

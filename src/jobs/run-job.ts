@@ -1,17 +1,23 @@
 // One run of one job: under the job's lease, so never twice at once, and written into the history.
 import { hostname } from 'node:os';
 import { codeOf, messageOf } from '../platform/errors.ts';
-import { withLease } from '../platform/lease.ts';
+import { type Lease, withLease } from '../platform/lease.ts';
 import type { Platform } from '../platform/platform.ts';
 import { siblingModule } from '../platform/sibling-module.ts';
 import { closeAbandoned, recordEnd, recordStart } from './history.ts';
 import type { JobDefinition } from './jobs.ts';
 
-export interface JobContext {
+interface Caller {
   /** Who runs it, for whoever finds the lock held. */
   command: string;
-  /** Aborts when the process stops or the run's time is up; the job then ends at its next safe point. */
+  /** Aborts when the process stops, the run's time is up or its lease is lost; the job then ends at its next safe point. */
   signal: AbortSignal;
+}
+
+export interface JobContext extends Caller {
+  lease: Lease;
+  /** Whether it is to run until it is told to end, and not just to do what there is to do. */
+  isContinuous: boolean;
 }
 
 /** What a job's file exports as `run`: does the work, returns what it did. */
@@ -23,7 +29,7 @@ export type JobOutcome =
   /** Another scheduler has this minute, or the job is still running from before. */
   | { status: 'skipped'; reason: string };
 
-export interface RunJobOptions extends JobContext {
+export interface RunJobOptions extends Caller {
   job: JobDefinition;
   scheduledFor?: Date;
   /** The work; the job's own file unless told otherwise. */
@@ -41,16 +47,11 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
   if (jobRunId === undefined)
     return { status: 'skipped', reason: 'another scheduler ran it for this minute' };
 
-  const outcome = await withLease(platform, { name: `job:${job.name}`, command }, async (lease) => {
+  const outcome = await withLease(platform, leaseOf(job, command), async (lease) => {
     await closeAbandoned(database, job.name, jobRunId, startedAt);
-    const stopRenewing = renewRegularly(platform, lease);
-    try {
-      return { status: 'succeeded', result: await work(platform, options) } as const;
-    } catch (error) {
-      return { status: 'failed', error } as const;
-    } finally {
-      stopRenewing();
-    }
+    return whileRenewing(platform, job, lease, options.signal, (signal) =>
+      work(platform, { command, signal, lease, isContinuous: false }),
+    );
   }).catch((error: unknown): JobOutcome => {
     if (codeOf(error) === 'LEASE_HELD') return { status: 'skipped', reason: messageOf(error) };
     return { status: 'failed', error };
@@ -65,21 +66,40 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
   return outcome;
 }
 
-const RENEW_EVERY_MS = 15_000;
+const LEASE_MS = 60_000;
 
-function renewRegularly(
+/** The lease of a job: whoever holds it runs the job. */
+export function leaseOf({ name, leaseMs = LEASE_MS }: JobDefinition, command: string) {
+  return { name: `job:${name}`, command, durationMs: leaseMs };
+}
+
+/** Runs work and renews its lease meanwhile; the work's signal aborts when the lease is lost. */
+export async function whileRenewing(
   platform: Platform,
-  lease: { renew: (transaction: Platform['database']) => Promise<void> },
-): () => void {
+  { leaseMs = LEASE_MS }: JobDefinition,
+  lease: Lease,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Record<string, unknown>>,
+): Promise<Exclude<JobOutcome, { status: 'skipped' }>> {
+  const lost = new AbortController();
   const timer = setInterval(() => {
     lease.renew(platform.database).catch((error: unknown) => {
       platform.log.warn({ error: messageOf(error) }, 'renewing the lease of a job failed');
+      if (codeOf(error) === 'LEASE_LOST') lost.abort(error);
     });
-  }, RENEW_EVERY_MS);
-  return () => clearInterval(timer);
+  }, leaseMs / 4);
+  try {
+    const result = await work(AbortSignal.any([signal, lost.signal]));
+    return { status: 'succeeded', result };
+  } catch (error) {
+    return { status: 'failed', error };
+  } finally {
+    clearInterval(timer);
+  }
 }
 
-async function loadJob(job: JobDefinition): Promise<JobRun> {
+/** The work of a job, from its file. */
+export async function loadJob(job: JobDefinition): Promise<JobRun> {
   const module: { run?: JobRun } = await import(siblingModule(import.meta.url, `./${job.name}`).href);
   if (!module.run) throw new Error(`the file of job ${job.name} exports no run`);
   return module.run;

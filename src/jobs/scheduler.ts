@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import Bree from 'bree';
 import type { Platform } from '../platform/platform.ts';
 import { siblingModule } from '../platform/sibling-module.ts';
-import { jobs } from './jobs.ts';
+import { findJob, jobs } from './jobs.ts';
 import type { WorkerInput, WorkerReport } from './worker.ts';
 
 export interface Scheduler {
@@ -15,10 +15,12 @@ export interface Scheduler {
 
 // Bree ends a worker by force this long after the job was asked to end.
 const GRACE_MS = 10_000;
+const RESTART_AFTER_MS = 1_000;
 
 /** Starts the scheduler of a process. Any number may run over one database. */
 export async function startScheduler(platform: Platform): Promise<Scheduler> {
   const { config, log, metrics } = platform;
+  let isStopping = false;
   const bree = new Bree({
     root: false,
     timezone: 'UTC',
@@ -37,18 +39,28 @@ export async function startScheduler(platform: Platform): Promise<Scheduler> {
     jobs: jobs.map((job) => ({
       name: job.name,
       path: fileURLToPath(siblingModule(import.meta.url, './worker')),
-      cron: job.cron,
-      closeWorkerAfterMs: job.timeLimitMs + GRACE_MS,
+      ...(job.cron === undefined
+        ? { timeout: 0 }
+        : { cron: job.cron, closeWorkerAfterMs: job.timeLimitMs + GRACE_MS }),
       worker: {
         workerData: { config, jobName: job.name } satisfies WorkerInput,
         env: { ...process.env, TZ: 'UTC' },
       },
     })),
   });
+  // What runs all the time and ended nevertheless (the database was away, its lease was lost) starts again.
+  bree.on('worker deleted', (name: string) => {
+    if (isStopping || findJob(name)?.cron !== undefined) return;
+    setTimeout(() => {
+      if (!isStopping)
+        bree.run(name).catch((error: unknown) => log.error({ error, job: name }, 'a job did not start'));
+    }, RESTART_AFTER_MS).unref();
+  });
   await bree.start();
   return {
     run: (job) => bree.run(job),
     stop: async (withinMs) => {
+      isStopping = true;
       const deadline = new Promise((resolve) => setTimeout(resolve, withinMs).unref());
       // stop() waits for ever for a worker that does not answer.
       await Promise.race([bree.stop(), deadline]);

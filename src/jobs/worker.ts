@@ -5,6 +5,7 @@ import { messageOf } from '../platform/errors.ts';
 import { createLog } from '../platform/log.ts';
 import { openPlatform } from '../platform/platform.ts';
 import { findJob } from './jobs.ts';
+import { runContinuously } from './run-continuously.ts';
 import { runJob } from './run-job.ts';
 
 /** What the scheduler hands to the worker. */
@@ -44,13 +45,17 @@ async function report(): Promise<WorkerReport> {
       command: `job ${jobName}`,
       log,
     });
-    const outcome = await runJob(platform, {
-      job,
-      // The schedule fires at the start of a minute; every scheduler names that minute alike.
-      scheduledFor: new Date(Math.floor(platform.clock.now() / MINUTE_MS) * MINUTE_MS),
-      command: 'the scheduler',
-      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(job.timeLimitMs)]),
-    });
+    const command = 'the scheduler';
+    const outcome =
+      job.cron === undefined
+        ? await runContinuously(platform, { job, command, signal: stopping.signal })
+        : await runJob(platform, {
+            job,
+            // The schedule fires at the start of a minute; every scheduler names that minute alike.
+            scheduledFor: new Date(Math.floor(platform.clock.now() / MINUTE_MS) * MINUTE_MS),
+            command,
+            signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(job.timeLimitMs)]),
+          });
     if (outcome.status === 'succeeded') return { status: 'succeeded', detail: outcome.result };
     if (outcome.status === 'skipped') return { status: 'skipped', detail: outcome.reason };
     return { status: 'failed', detail: messageOf(outcome.error) };

@@ -10,6 +10,8 @@ import { EXIT } from './exit-codes.ts';
 const LEASE_MS = 60_000;
 
 export interface Lease {
+  /** Names this holding of the lease, and no other: a fence for what is done under it. */
+  readonly token: string;
   /**
    * Renews the lease inside a transaction, which must not commit without it.
    *
@@ -26,16 +28,17 @@ export interface LeaseParts {
 /**
  * Runs `work` while holding the named lease.
  *
+ * @param durationMs - the lease ends so long after it was last renewed; a minute unless told otherwise
  * @throws {Failure} LEASE_HELD (exit 11) that says who holds it
  */
 export async function withLease<T>(
   { database, clock }: LeaseParts,
-  { name, command }: { name: string; command: string },
+  { name, command, durationMs = LEASE_MS }: { name: string; command: string; durationMs?: number },
   work: (lease: Lease) => Promise<T>,
 ): Promise<T> {
   const token = randomUUID();
   const holder = `${command} (process ${process.pid} on ${hostname()})`;
-  const window = () => ({ acquiredAt: new Date(clock.now()), expiresAt: new Date(clock.now() + LEASE_MS) });
+  const window = () => ({ acquiredAt: new Date(clock.now()), expiresAt: new Date(clock.now() + durationMs) });
 
   const taken = await database
     .insertInto('lease')
@@ -51,10 +54,11 @@ export async function withLease<T>(
   if (!taken) throw await held(database, name);
 
   const lease: Lease = {
+    token,
     renew: async (transaction) => {
       const renewed = await transaction
         .updateTable('lease')
-        .set({ expiresAt: new Date(clock.now() + LEASE_MS) })
+        .set({ expiresAt: new Date(clock.now() + durationMs) })
         .where('name', '=', name)
         .where('token', '=', token)
         .returning('token')

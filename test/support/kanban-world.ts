@@ -51,6 +51,9 @@ export async function createWorld(server: { url: string }): Promise<World> {
     }),
     webhooks: await made(`/boards/${boardId}/webhooks`, { url: 'https://example.com/' }),
   };
+  // The creation of the webhook is the first thing that it is told.
+  const deliveries = await owner.get(`/webhooks/${ids.webhooks}/deliveries`);
+  ids.deliveries = deliveries.body.items[0].id;
   return { ...home, member, ids };
 }
 

@@ -16,11 +16,12 @@ export async function runJobsList(terminal: Terminal, command: Command): Promise
     const last = new Map((await lastRuns(database)).map((run) => [run.job, run]));
     for (const { name, cron, description } of jobs) {
       const run = last.get(name);
-      if (json) printJson(terminal, { name, cron, description, lastRun: run ? represent(run) : null });
+      if (json)
+        printJson(terminal, { name, cron: cron ?? null, description, lastRun: run ? represent(run) : null });
       else
         print(
           terminal,
-          `${name.padEnd(20)}  ${cron.padEnd(14)}  ${description}; ${run ? `last: ${outcomeOf(run)}` : 'never ran'}`,
+          `${name.padEnd(20)}  ${(cron ?? 'all the time').padEnd(14)}  ${description}; ${run ? `last: ${outcomeOf(run)}` : 'never ran'}`,
         );
     }
   });

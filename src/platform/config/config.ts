@@ -42,8 +42,17 @@ export interface Config {
     /** When the rows of a deleted account go, in milliseconds after the deletion. */
     deleteAfterMs: number;
     attachmentMaxBytes: number;
-    /** Whether webhooks may go to private addresses. */
+  };
+  relay: Origin;
+  webhooks: {
+    /** Whether they may go to private addresses. */
     privateTargets: boolean;
+    /** When a failed delivery is tried again, in milliseconds from its first attempt, ascending. */
+    retryScheduleMs: number[];
+    /** How long an attempt may take as a whole, in milliseconds. */
+    timeoutMs: number;
+    /** How long what was delivered is kept, in milliseconds. */
+    keepDeliveredMs: number;
   };
 }
 
@@ -112,7 +121,16 @@ export function makeConfig(settings: Settings, role: Role): Config {
       writesPerMinute: settings.KANBAN_RATE_LIMIT_WRITES_PER_MINUTE,
       deleteAfterMs: settings.ACCOUNT_DELETE_AFTER,
       attachmentMaxBytes: settings.ATTACHMENT_MAX_BYTES,
+    },
+    relay: {
+      port: settings.RELAY_PORT,
+      url: settings.RELAY_URL ?? `http://localhost:${settings.RELAY_PORT}`,
+    },
+    webhooks: {
       privateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
+      retryScheduleMs: settings.WEBHOOK_RETRY_SCHEDULE,
+      timeoutMs: settings.WEBHOOK_TIMEOUT,
+      keepDeliveredMs: settings.WEBHOOK_KEEP_DELIVERED,
     },
   };
 }

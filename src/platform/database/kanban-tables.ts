@@ -216,6 +216,38 @@ export interface WebhookTable extends OfBoard, Changeable {
   previousSecretUntil: Date | null;
 }
 
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'dead';
+
+export interface DeliveryAttempt {
+  at: string;
+  /** Of the answer; absent when there was none. */
+  status?: number;
+  error?: string;
+  durationMs: number;
+}
+
+export interface WebhookDeliveryTable {
+  id: string;
+  /** Null for what outlives its webhook; such a row carries its target itself. */
+  webhookId: string | null;
+  url: string | null;
+  secret: Buffer | null;
+  previousSecret: Buffer | null;
+  previousSecretUntil: Date | null;
+  boardId: string;
+  seq: BigInt8;
+  verb: string;
+  body: string;
+  status: DeliveryStatus;
+  attempts: ColumnType<DeliveryAttempt[], string | undefined, string>;
+  step: Generated<number>;
+  firstAttemptAt: Date | null;
+  dueAt: Date;
+  claim: string | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
 export interface ActivityTable {
   id: string;
   boardId: string;
@@ -265,6 +297,7 @@ export interface KanbanTables {
   attachment: AttachmentTable;
   automation: AutomationTable;
   webhook: WebhookTable;
+  webhookDelivery: WebhookDeliveryTable;
   activity: ActivityTable;
   notification: NotificationTable;
 }

@@ -1,6 +1,6 @@
 // What a board owns: columns, labels, milestones, card templates, custom fields.
 import { z } from 'zod';
-import type { Row } from '../../services/kanban/boards/board-change.ts';
+import type { Row } from '../../services/kanban/access.ts';
 import {
   type BoardThingKind,
   changeBoardThing,

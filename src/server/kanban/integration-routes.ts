@@ -1,20 +1,21 @@
 // Automations and webhooks, as they are kept.
 import { z } from 'zod';
 import {
-  type Action,
   changeAutomation,
   createAutomation,
   deleteAutomation,
-} from '../../services/kanban/automations.ts';
+} from '../../services/kanban/automations/automations.ts';
+import type { Action } from '../../services/kanban/automations/rules.ts';
 import { listObjects } from '../../services/kanban/boards/list-objects.ts';
 import type { KanbanService } from '../../services/kanban/kanban-service.ts';
 import { VERBS } from '../../services/kanban/resources.ts';
+import { listDeliveries, requeueDelivery } from '../../services/kanban/webhooks/deliveries.ts';
 import {
   changeWebhook,
   createWebhook,
   deleteWebhook,
   rotateWebhookSecret,
-} from '../../services/kanban/webhooks.ts';
+} from '../../services/kanban/webhooks/webhooks.ts';
 import type { Route } from '../http/route.ts';
 import { body, encrypted, flag, id, idParam, only, pageQuery } from './fields.ts';
 import { signedIn } from './routes.ts';
@@ -77,7 +78,8 @@ function automations(service: KanbanService): Route[] {
       path: '/boards/{id}/automations',
       operationId: 'createAutomation',
       summary: 'Create an automation',
-      description: 'It is kept and checked; this version does not run it yet.',
+      description:
+        'It runs as its creator, in the transaction of what sets it off, from metadata alone; automations that set each other off stop after five.',
       params: idParam,
       body: body({ encName: encrypted(), enabled: flag.optional(), trigger, actions }),
       replies: { 201: { description: 'The automation.', schema: schema.automation } },
@@ -123,7 +125,7 @@ function automations(service: KanbanService): Route[] {
 }
 
 function webhooks(service: KanbanService): Route[] {
-  const { privateTargets } = service.platform.config.kanban;
+  const { privateTargets } = service.platform.config.webhooks;
   const url = z
     .string({ error: 'must be a text' })
     .max(2048, 'must have at most 2048 characters')
@@ -155,7 +157,7 @@ function webhooks(service: KanbanService): Route[] {
       path: '/boards/{id}/webhooks',
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'Admins and owners. It is kept and checked; this version does not deliver yet.',
+      description: 'Admins and owners. From now on each change with one of its verbs is delivered to it.',
       params: idParam,
       body: body({ url, verbs, enabled: flag.optional() }),
       replies: { 201: { description: 'The webhook with its secret.', schema: schema.webhookWithSecret } },
@@ -213,6 +215,33 @@ function webhooks(service: KanbanService): Route[] {
         await deleteWebhook(service, principal.accountId, params.id);
         return { status: 204 };
       },
+    }),
+    signedIn(service, 'reads', {
+      method: 'GET',
+      path: '/webhooks/{id}/deliveries',
+      operationId: 'listDeliveries',
+      summary: 'List the deliveries of a webhook, newest first',
+      params: idParam,
+      query: pageQuery(),
+      replies: { 200: { description: 'A page.', schema: schema.pages.deliveries } },
+      handler: async ({ principal, params, query }) => ({
+        status: 200,
+        body: await listDeliveries(service, principal.accountId, params.id, query),
+      }),
+    }),
+    signedIn(service, 'writes', {
+      method: 'POST',
+      path: '/webhooks/deliveries/{id}/requeue',
+      operationId: 'requeueDelivery',
+      summary: 'Deliver once more',
+      description: 'Admins and owners. It keeps its id and gets its whole schedule again.',
+      params: z.object({ id: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/) }),
+      replies: { 200: { description: 'The delivery, pending.', schema: schema.delivery } },
+      errors: ['FORBIDDEN', 'CONFLICT'],
+      handler: async ({ principal, params }) => ({
+        status: 200,
+        body: await requeueDelivery(service, principal.accountId, params.id),
+      }),
     }),
   ];
 }

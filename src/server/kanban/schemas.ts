@@ -214,6 +214,24 @@ export const webhookWithSecret = webhook.extend({
   secret: z.string().meta({ description: 'Key of the signatures, as it stands here. Given out this once.' }),
 });
 
+export const delivery = z.object({
+  id: z.string().meta({ description: 'A ULID; the header `X-App-Delivery-Id`.' }),
+  webhookId: id,
+  verb: z.string(),
+  status: z.enum(['pending', 'delivered', 'failed', 'dead']),
+  attempts: z.array(
+    z.object({
+      at: z.string(),
+      status: z.number().optional().meta({ description: 'Of the answer; absent when there was none.' }),
+      error: z.string().optional(),
+      durationMs: z.number(),
+    }),
+  ),
+  nextAttemptAt: timestamp.nullable().meta({ description: 'Null once nothing more will be tried.' }),
+  body: z.string().meta({ description: 'As it is sent, byte for byte.' }),
+  createdAt: timestamp,
+});
+
 export const activity = z.object({
   id,
   seq: z.int(),
@@ -252,6 +270,7 @@ export const pages = {
   attachments: pageReply(attachment),
   automations: pageReply(automation),
   webhooks: pageReply(webhook),
+  deliveries: pageReply(delivery),
   activity: pageReply(activity),
   notifications: pageReply(notification),
   sessions: pageReply(session),

@@ -1,4 +1,6 @@
 // What somebody was told of: assignments and mentions.
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../platform/database/tables.ts';
 import type { KanbanService } from './kanban-service.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from './pages.ts';
 
@@ -49,4 +51,13 @@ export async function markRead(
   if (ids) query = ids.length === 0 ? query.where('id', 'is', null) : query.where('id', 'in', ids);
   const { numUpdatedRows } = await query.executeTakeFirst();
   return Number(numUpdatedRows);
+}
+
+/** Forgets notifications from before a moment. Returns how many. */
+export async function pruneNotifications(database: Kysely<Tables>, before: Date): Promise<number> {
+  const { numDeletedRows } = await database
+    .deleteFrom('notification')
+    .where('createdAt', '<', before)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

@@ -3,7 +3,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { announceEnd } from '../live/ended-access.ts';
+import { announceChange } from '../live/ticks.ts';
 import { removeFromBoards } from '../workspaces/members.ts';
+import { removeWorkspaces } from '../workspaces/workspaces.ts';
 
 export interface AccountDeletion {
   deletedAt: Date;
@@ -21,7 +24,7 @@ export async function deleteAccount(service: KanbanService, accountId: string): 
   const { clock, config, database } = service.platform;
   const deletedAt = new Date(clock.now());
   const purgeAfter = new Date(deletedAt.getTime() + config.kanban.deleteAfterMs);
-  await database.transaction().execute(async (transaction) => {
+  const changes = await database.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('account')
       .set({
@@ -43,13 +46,15 @@ export async function deleteAccount(service: KanbanService, accountId: string): 
     for (const table of ['session', 'recoveryCode', 'webauthnCredential', 'accountAddress'] as const) {
       await transaction.deleteFrom(table).where('accountId', '=', accountId).execute();
     }
-    await leaveWorkspaces(transaction, accountId, deletedAt);
+    return leaveWorkspaces(transaction, accountId, deletedAt);
   });
+  for (const { boardId, recorded } of changes) announceChange(service, boardId, recorded);
   await service.sessions.forget({ accountId });
+  await announceEnd(service, { accountId });
   return { deletedAt, purgeAfter };
 }
 
-async function leaveWorkspaces(transaction: Kysely<Tables>, accountId: string, now: Date): Promise<void> {
+async function leaveWorkspaces(transaction: Kysely<Tables>, accountId: string, now: Date) {
   const workspaces = await transaction
     .selectFrom('workspace')
     .select('id')
@@ -60,10 +65,17 @@ async function leaveWorkspaces(transaction: Kysely<Tables>, accountId: string, n
     .forUpdate()
     .execute();
   const ids = workspaces.map(({ id }) => id);
-  await removeFromBoards(transaction, ids, accountId);
-  if (ids.length === 0) return;
-  await sql`DELETE FROM workspace WHERE id = ANY(${ids})
-    AND NOT EXISTS (SELECT FROM workspace_member WHERE workspace_id = workspace.id)`.execute(transaction);
+  const changes = await removeFromBoards(transaction, {
+    workspaceIds: ids,
+    accountId,
+    actorId: accountId,
+    now,
+  });
+  if (ids.length === 0) return changes;
+  const { rows: emptied } = await sql<{ id: string }>`
+    SELECT id FROM workspace WHERE id = ANY(${ids})
+      AND NOT EXISTS (SELECT FROM workspace_member WHERE workspace_id = workspace.id)`.execute(transaction);
+  await removeWorkspaces(transaction, { workspaceIds: emptied.map(({ id }) => id), actorId: accountId, now });
   await sql`
     UPDATE workspace_member SET role = 'owner'
     FROM (
@@ -81,4 +93,5 @@ async function leaveWorkspaces(transaction: Kysely<Tables>, accountId: string, n
     .set({ rotationDue: true, updatedAt: now })
     .where('id', 'in', ids)
     .execute();
+  return changes;
 }

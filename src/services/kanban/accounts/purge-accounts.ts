@@ -100,6 +100,8 @@ async function purgeOne(transaction: Kysely<Tables>, nowMs: number): Promise<boo
       SELECT coalesce(jsonb_agg(action), '[]') FROM jsonb_array_elements(actions) AS action
       WHERE action ->> 'userId' IS DISTINCT FROM ${id})
     WHERE actions @> jsonb_build_array(jsonb_build_object('userId', ${id}::text))`.execute(transaction);
+  await sql`UPDATE webhook_delivery SET body = replace(body, ${`"${id}"`}, 'null')
+    WHERE body LIKE ${`%"${id}"%`}`.execute(transaction);
   await transaction.deleteFrom('account').where('id', '=', id).execute();
   return true;
 }

@@ -25,7 +25,8 @@ export interface SessionCache {
   close(): Promise<void>;
 }
 
-const CHANNEL = 'kanban-sessions-ended';
+/** Messages are the account, and the session if it is but one. */
+export const SESSIONS_ENDED_CHANNEL = 'kanban-sessions-ended';
 const MOST_SESSIONS = 50_000;
 const FRESH_MS = 60_000;
 
@@ -33,7 +34,7 @@ const FRESH_MS = 60_000;
 export async function openSessionCache({ ephemeral, log }: Platform): Promise<SessionCache> {
   const sessions = new LRUCache<string, KnownSession>({ max: MOST_SESSIONS, ttl: FRESH_MS });
   let generation = 0;
-  const unsubscribe = await ephemeral.subscribe(CHANNEL, (message) => {
+  const unsubscribe = await ephemeral.subscribe(SESSIONS_ENDED_CHANNEL, (message) => {
     generation++;
     const [accountId, sessionId] = message.split(' ');
     for (const [tokenHash, session] of sessions) {
@@ -56,7 +57,10 @@ export async function openSessionCache({ ephemeral, log }: Platform): Promise<Se
       return generation;
     },
     forget: async ({ accountId, sessionId }) => {
-      await ephemeral.announce(CHANNEL, sessionId === undefined ? accountId : `${accountId} ${sessionId}`);
+      await ephemeral.announce(
+        SESSIONS_ENDED_CHANNEL,
+        sessionId === undefined ? accountId : `${accountId} ${sessionId}`,
+      );
     },
     close: async () => {
       await unsubscribe().catch((error: unknown) => log.debug({ error }, 'unsubscribing failed'));

@@ -2,8 +2,9 @@
 // in the file of that kind; this is what they have in common.
 import type { Kysely } from 'kysely';
 import { createId } from '../../../platform/ids.ts';
+import type { Row } from '../access.ts';
 import { type ObjectKind, RESOURCES } from '../resources.ts';
-import type { BoardChange, Row } from './board-change.ts';
+import type { BoardChange } from './change.ts';
 
 type Values = Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 // Labels, milestones, card templates: what a board owns and nothing else decides about.
 
+import type { Row } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { changeBoard, type Row } from './board-change.ts';
+import { changeBoard } from './board-change.ts';
 import { changeObject, deleteObject, insertObject } from './board-objects.ts';
 
 export type BoardThingKind = 'label' | 'milestone' | 'cardTemplate';

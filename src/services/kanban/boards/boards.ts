@@ -4,7 +4,9 @@ import { createId } from '../../../platform/ids.ts';
 import { requireBoard, requireRole, requireWorkspace } from '../access.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { announceEnd } from '../live/ended-access.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { writeFarewells } from '../webhooks/write-deliveries.ts';
 import { listMembers, type Member } from '../workspaces/members.ts';
 import { changeBoard } from './board-change.ts';
 
@@ -198,8 +200,17 @@ export async function changeBoardItself(
  * @throws {KanbanError} NOT_FOUND, FORBIDDEN
  */
 export async function deleteBoard(service: KanbanService, accountId: string, boardId: string): Promise<void> {
-  await changeBoard(service, accountId, { kind: 'board', id: boardId }, async ({ transaction, role }) => {
-    requireRole(role, 'admin');
-    await transaction.deleteFrom('board').where('id', '=', boardId).execute();
-  });
+  const workspaceId = await changeBoard(
+    service,
+    accountId,
+    { kind: 'board', id: boardId },
+    async (change) => {
+      const { transaction, now } = change;
+      requireRole(change.role, 'admin');
+      await writeFarewells(transaction, { boardIds: [boardId], actorId: accountId, now });
+      await transaction.deleteFrom('board').where('id', '=', boardId).execute();
+      return change.workspaceId;
+    },
+  );
+  await announceEnd(service, { workspaceId });
 }

@@ -1,10 +1,9 @@
 // Lists of things on a board: by position, or in the order of their creation.
 import { type Kysely, sql } from 'kysely';
-import { requireBoard, type Target } from '../access.ts';
+import { type Row, requireBoard, type Target } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
 import { type ObjectKind, RESOURCES } from '../resources.ts';
-import type { Row } from './board-change.ts';
 
 export interface ListRequest extends PageRequest {
   /** Whose: the board or card, and the column that names it. */

@@ -1,8 +1,10 @@
 // Columns, custom fields, checklists and their items: things with a place among their siblings.
 
+import type { Row } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { type BoardChange, changeBoard, type Row } from './board-change.ts';
+import { changeBoard } from './board-change.ts';
 import { changeObject, deleteObject, insertObject, updateObject } from './board-objects.ts';
+import type { BoardChange } from './change.ts';
 import { type Place, positionFor } from './positions.ts';
 import { requireMembers } from './references.ts';
 

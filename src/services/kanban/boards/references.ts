@@ -3,7 +3,7 @@
 
 import { invalidField } from '../errors.ts';
 import { type ObjectKind, RESOURCES } from '../resources.ts';
-import type { BoardChange } from './board-change.ts';
+import type { BoardChange } from './change.ts';
 
 /**
  * @throws {KanbanError} BAD_REQUEST when one of the ids is of nothing of that kind on the board

@@ -1,7 +1,7 @@
 // Attachments: ciphertext of files, in the database like everything else.
 
-import { requireBoard } from '../access.ts';
-import { changeBoard, type Row } from '../boards/board-change.ts';
+import { type Row, requireBoard } from '../access.ts';
+import { changeBoard } from '../boards/board-change.ts';
 import { deleteObject, insertObject } from '../boards/board-objects.ts';
 import { KanbanError, notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';

@@ -1,6 +1,6 @@
 // What a card is made with and changed by: its own fields, and values of the board's custom fields.
 import { sql } from 'kysely';
-import type { BoardChange } from '../boards/board-change.ts';
+import type { BoardChange } from '../boards/change.ts';
 import { requireOnBoard } from '../boards/references.ts';
 import { invalidField } from '../errors.ts';
 

@@ -24,7 +24,7 @@ export async function attachLabel(
       .executeTakeFirst();
     if (numInsertedOrUpdatedRows)
       change.record({ verb: 'CARD_LABELED', cardId, metadata: { cardId, labelId } });
-    return cardSummary(change.transaction, cardId);
+    return () => cardSummary(change.transaction, cardId);
   });
 }
 
@@ -72,7 +72,7 @@ export async function assign(
       change.record({ verb: 'CARD_ASSIGNED', cardId, metadata: { cardId, userId } });
       change.notify({ accountId: userId, kind: 'assignment', cardId });
     }
-    return cardSummary(change.transaction, cardId);
+    return () => cardSummary(change.transaction, cardId);
   });
 }
 

@@ -1,7 +1,10 @@
 // Changing and removing cards.
-import { type BoardChange, changeBoard, type Row } from '../boards/board-change.ts';
+
+import { changeBoard } from '../boards/board-change.ts';
 import { deleteObject, updateObject } from '../boards/board-objects.ts';
+import type { BoardChange } from '../boards/change.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { recordCardChanges, type StoredCard } from './card-activity.ts';
 import { type CardFields, mergeFieldValues, requireMilestone } from './card-fields.ts';
 import { type Card, cardSummary } from './cards.ts';
 
@@ -9,10 +12,6 @@ export type CardChanges = CardFields & {
   encTitle?: string | undefined;
   completed?: boolean | undefined;
   archived?: boolean | undefined;
-};
-
-type StoredCard = Row & {
-  milestoneId: string | null;
 };
 
 /**
@@ -33,43 +32,8 @@ export async function changeCard(
     const fieldsChanged = await mergeFieldValues(change, cardId, customFieldValues);
     if (changed.length === 0 && fieldsChanged) await touch(change, cardId);
     recordCardChanges(change, card, { values, changed, fieldsChanged });
-    return cardSummary(change.transaction, cardId);
+    return () => cardSummary(change.transaction, cardId);
   });
-}
-
-function recordCardChanges(
-  change: BoardChange,
-  { id: cardId, milestoneId: before }: StoredCard,
-  { values, changed, fieldsChanged }: { values: CardChanges; changed: string[]; fieldsChanged: boolean },
-): void {
-  const ownVerbs = new Set(['completed', 'archived', 'milestoneId']);
-  const fields = changed.filter((name) => !ownVerbs.has(name));
-  if (fieldsChanged) fields.push('customFieldValues');
-  if (fields.length > 0) change.record({ verb: 'CARD_UPDATED', cardId, metadata: { cardId, fields } });
-  if (changed.includes('completed')) {
-    change.record({
-      verb: values.completed ? 'CARD_COMPLETED' : 'CARD_REOPENED',
-      cardId,
-      metadata: { cardId },
-    });
-  }
-  if (changed.includes('archived')) {
-    change.record({
-      verb: values.archived ? 'CARD_ARCHIVED' : 'CARD_RESTORED',
-      cardId,
-      metadata: { cardId },
-    });
-  }
-  if (changed.includes('milestoneId')) recordMilestone(change, cardId, before, values.milestoneId ?? null);
-}
-
-function recordMilestone(
-  change: BoardChange,
-  cardId: string,
-  fromMilestoneId: string | null,
-  milestoneId: string | null,
-): void {
-  change.record({ verb: 'CARD_MILESTONE_SET', cardId, metadata: { cardId, fromMilestoneId, milestoneId } });
 }
 
 /**

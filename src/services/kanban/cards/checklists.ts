@@ -1,7 +1,6 @@
 // Checklists with their items, in one statement whatever their number.
 import { sql } from 'kysely';
-import { requireBoard } from '../access.ts';
-import type { Row } from '../boards/board-change.ts';
+import { type Row, requireBoard } from '../access.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';

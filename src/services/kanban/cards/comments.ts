@@ -1,8 +1,9 @@
 // Comments. Who is mentioned is named in the body, since the server cannot read the text.
 
-import { requireRole } from '../access.ts';
-import { type BoardChange, changeBoard, type Row } from '../boards/board-change.ts';
+import { type Row, requireRole } from '../access.ts';
+import { changeBoard } from '../boards/board-change.ts';
 import { changeObject, deleteObject, insertObject } from '../boards/board-objects.ts';
+import type { BoardChange } from '../boards/change.ts';
 import { requireMembers } from '../boards/references.ts';
 import { KanbanError } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';

@@ -1,9 +1,9 @@
 // Creating cards.
 import { sql } from 'kysely';
 import { createId } from '../../../platform/ids.ts';
-import { changeBoard, type Row } from '../boards/board-change.ts';
+import { changeBoard } from '../boards/board-change.ts';
 import { insertObject } from '../boards/board-objects.ts';
-import { commitAt } from '../boards/commit-at.ts';
+import { commitAt, IS_WATCHED } from '../boards/commit-at.ts';
 import { positionBetween, positionFor } from '../boards/positions.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -48,8 +48,13 @@ async function planCard(
   columnId: string,
   { encTitle, encDescription = null, startAt = null, dueAt = null }: NewCard,
 ) {
-  const { rows } = await sql<{ boardId: string; lastSeq: number; lastPosition: string | null }>`
-    SELECT board.id AS board_id, board.last_seq,
+  const { rows } = await sql<{
+    boardId: string;
+    lastSeq: number;
+    isWatched: boolean;
+    lastPosition: string | null;
+  }>`
+    SELECT board.id AS board_id, board.last_seq, ${IS_WATCHED} AS is_watched,
       (SELECT max(position) FROM card WHERE card.column_id = board_column.id) AS last_position
     FROM board_column JOIN board ON board.id = board_column.board_id JOIN workspace_member USING (workspace_id)
     WHERE board_column.id = ${columnId} AND workspace_member.account_id = ${accountId}`.execute(
@@ -57,13 +62,13 @@ async function planCard(
   );
   const [column] = rows;
   if (!column) throw notFound();
-  const { boardId, lastSeq, lastPosition } = column;
+  const { boardId, lastSeq, isWatched, lastPosition } = column;
   const now = new Date(platform.clock.now());
   const id = createId(now.getTime());
   const position = positionBetween(lastPosition, null, undefined);
   const shown = { id, boardId, columnId, encTitle, encDescription, position, startAt, dueAt };
   return {
-    read: { boardId, lastSeq },
+    read: { boardId, lastSeq, isWatched },
     result: {
       ...shown,
       ...NOTHING_ON_IT,
@@ -100,10 +105,8 @@ function createUnderLock(
     const among = { column: 'column_id', id: columnId } as const;
     const names = { before: 'beforeCardId', after: 'afterCardId' };
     const position = await positionFor(change.transaction, { table: 'card', among, names });
-    const card = await insertObject<Card & Row>(change, 'card', { ...values, columnId, position });
+    const card = await insertObject(change, 'card', { ...values, columnId, position });
     await mergeFieldValues(change, card.id, customFieldValues);
-    return customFieldValues.length > 0
-      ? cardSummary(change.transaction, card.id)
-      : { ...NOTHING_ON_IT, ...card };
+    return () => cardSummary(change.transaction, card.id);
   });
 }

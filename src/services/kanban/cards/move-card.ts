@@ -1,8 +1,9 @@
 // Moving cards: one row is rewritten, and of moves that race each finds the board as the one before left it.
 import { sql } from 'kysely';
-import { changeBoard, type Row } from '../boards/board-change.ts';
+import type { Row } from '../access.ts';
+import { changeBoard } from '../boards/board-change.ts';
 import { updateObject } from '../boards/board-objects.ts';
-import { commitAt } from '../boards/commit-at.ts';
+import { commitAt, IS_WATCHED } from '../boards/commit-at.ts';
 import { positionBetween, positionFor } from '../boards/positions.ts';
 import { requireOnBoard } from '../boards/references.ts';
 import { invalidField, notFound } from '../errors.ts';
@@ -37,6 +38,8 @@ export async function moveCard(
 
 interface Situation {
   lastSeq: number;
+  /** Whether automations or webhooks of the board may want to hear of it. */
+  isWatched: boolean;
   isColumnThere: boolean;
   /** Positions of the neighbours that were named; null for one that is not in the column. */
   beforePosition: string | null;
@@ -58,7 +61,7 @@ async function planMove(
   const [before, after] = [positionOf(beforeCardId), positionOf(afterCardId)];
   const { rows } = await sql<MovedCard & { situation: Situation }>`
     SELECT ${SUMMARY}, card.enc_description, json_build_object(
-      'lastSeq', board.last_seq,
+      'lastSeq', board.last_seq, 'isWatched', ${IS_WATCHED},
       'isColumnThere', EXISTS (SELECT FROM board_column AS c WHERE c.id = ${toColumnId} AND c.board_id = board.id),
       'beforePosition', ${before}, 'afterPosition', ${after},
       'below', ${
@@ -74,7 +77,7 @@ async function planMove(
   if (!found) throw notFound();
   const { situation, ...card } = found;
   if (!situation.isColumnThere) throw invalidField('toColumnId', 'is not on this board');
-  const { beforePosition, afterPosition, below, above, lastSeq } = situation;
+  const { beforePosition, afterPosition, below, above, lastSeq, isWatched } = situation;
   for (const [id, position, name] of [
     [beforeCardId, beforePosition, NEIGHBOURS.before],
     [afterCardId, afterPosition, NEIGHBOURS.after],
@@ -88,7 +91,7 @@ async function planMove(
     afterPosition !== null ? ([afterPosition, above] as const) : ([below, beforePosition] as const);
   const current = card.columnId === toColumnId ? card.position : undefined;
   const position = positionBetween(...between, current);
-  const read = { boardId: card.boardId, lastSeq };
+  const read = { boardId: card.boardId, lastSeq, isWatched };
   if (position === current) return { read, result: card };
   const now = new Date(platform.clock.now());
   return {
@@ -127,6 +130,6 @@ function moveUnderLock(
     if (changed.length > 0) {
       change.record({ verb: 'CARD_MOVED', cardId, metadata: { cardId, fromColumnId, toColumnId } });
     }
-    return cardSummary(change.transaction, cardId);
+    return () => cardSummary(change.transaction, cardId);
   });
 }

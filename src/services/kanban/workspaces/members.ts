@@ -3,8 +3,11 @@ import { type Kysely, sql } from 'kysely';
 import type { Role } from '../../../platform/database/kanban-tables.ts';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { requireRole, requireWorkspace } from '../access.ts';
+import { type Recorded, recordAll } from '../boards/record-activity.ts';
 import { invalidField, KanbanError, notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { announceEnd } from '../live/ended-access.ts';
+import { announceChange } from '../live/ticks.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
 import { underLock } from './workspaces.ts';
 
@@ -126,30 +129,50 @@ export async function removeMember(
   workspaceId: string,
   userId: string,
 ): Promise<void> {
-  await underLock(service, accountId, workspaceId, async (transaction, access) => {
+  const now = new Date(service.platform.clock.now());
+  const changes = await underLock(service, accountId, workspaceId, async (transaction, access) => {
     const member = await findMember(transaction, workspaceId, userId);
     if (userId !== accountId) requireRole(access.role, member.role === 'owner' ? 'owner' : 'admin');
     if (member.role === 'owner') await requireOtherOwner(transaction, workspaceId, userId);
     await transaction
       .updateTable('workspace')
-      .set({ rotationDue: true, updatedAt: new Date(service.platform.clock.now()) })
+      .set({ rotationDue: true, updatedAt: now })
       .where('id', '=', workspaceId)
       .execute();
-    await removeFromBoards(transaction, [workspaceId], userId);
+    return removeFromBoards(transaction, {
+      workspaceIds: [workspaceId],
+      accountId: userId,
+      actorId: accountId,
+      now,
+    });
   });
+  for (const { boardId, recorded } of changes) announceChange(service, boardId, recorded);
+  await announceEnd(service, { accountId: userId, workspaceId });
 }
 
-/** Takes an account out of workspaces: its membership, its assignments, what was to be told to it. */
+export interface Removal {
+  workspaceIds: readonly string[];
+  /** Who goes. */
+  accountId: string;
+  /** Who does it. */
+  actorId: string;
+  now: Date;
+}
+
+/**
+ * Takes an account out of workspaces: its membership, its assignments, what was to be told to it.
+ *
+ * @returns what is to be announced of the boards after the commit
+ */
 export async function removeFromBoards(
   transaction: Kysely<Tables>,
-  workspaceIds: readonly string[],
-  accountId: string,
-): Promise<void> {
-  if (workspaceIds.length === 0) return;
+  { workspaceIds, accountId, actorId, now }: Removal,
+): Promise<Array<{ boardId: string; recorded: Recorded }>> {
+  if (workspaceIds.length === 0) return [];
   // Whoever changes one of the boards now is waited for, so that nothing is assigned behind our back.
   const boards = await transaction
     .selectFrom('board')
-    .select('id')
+    .select(['id', 'workspaceId'])
     .where('workspaceId', 'in', workspaceIds)
     .orderBy('id')
     .forNoKeyUpdate()
@@ -159,13 +182,15 @@ export async function removeFromBoards(
     .where('workspaceId', 'in', workspaceIds)
     .where('accountId', '=', accountId)
     .execute();
-  if (boards.length === 0) return;
+  if (boards.length === 0) return [];
   const boardIds = boards.map(({ id }) => id);
-  await transaction
-    .deleteFrom('cardAssignee')
-    .where('accountId', '=', accountId)
-    .where('cardId', 'in', (query) => query.selectFrom('card').select('id').where('boardId', 'in', boardIds))
-    .execute();
+  const { rows: unassigned } = await sql<{ boardId: string; cardIds: string[] }>`
+    WITH gone AS (
+      DELETE FROM card_assignee USING card
+      WHERE card.id = card_id AND account_id = ${accountId} AND board_id = ANY(${boardIds}) RETURNING card_id, board_id
+    ) SELECT board_id, array_agg(card_id ORDER BY card_id) AS card_ids FROM gone GROUP BY board_id ORDER BY board_id`.execute(
+    transaction,
+  );
   await transaction
     .updateTable('checklistItem')
     .set({ assigneeId: null })
@@ -177,7 +202,23 @@ export async function removeFromBoards(
     .where('accountId', '=', accountId)
     .where('boardId', 'in', boardIds)
     .execute();
+  const changes: Array<{ boardId: string; recorded: Recorded }> = [];
+  for (const { boardId, cardIds } of unassigned) {
+    const workspaceId = boards.find(({ id }) => id === boardId)?.workspaceId ?? '';
+    const entries = cardIds.map((cardId) => ({
+      verb: 'CARD_UNASSIGNED',
+      cardId,
+      metadata: { cardId, userId: accountId },
+    }));
+    const change = { transaction, boardId, workspaceId, role: 'member', accountId: actorId, now } as const;
+    const recorded = await recordAll({ ...change, record: ignore, notify: ignore }, entries, []);
+    changes.push({ boardId, recorded });
+  }
+  return changes;
 }
+
+// Everything is known beforehand.
+function ignore(): void {}
 
 async function requireOtherOwner(
   transaction: Kysely<Tables>,

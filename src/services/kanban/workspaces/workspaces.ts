@@ -6,7 +6,9 @@ import { createId } from '../../../platform/ids.ts';
 import { requireRole, requireWorkspace, type WorkspaceAccess } from '../access.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { announceEnd } from '../live/ended-access.ts';
 import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { writeFarewells } from '../webhooks/write-deliveries.ts';
 
 /** A workspace as one of its members sees it. */
 export interface Workspace {
@@ -118,10 +120,30 @@ export async function deleteWorkspace(
   accountId: string,
   workspaceId: string,
 ): Promise<void> {
+  const now = new Date(service.platform.clock.now());
   await underLock(service, accountId, workspaceId, async (transaction, { role }) => {
     requireRole(role, 'owner');
-    await transaction.deleteFrom('workspace').where('id', '=', workspaceId).execute();
+    await removeWorkspaces(transaction, { workspaceIds: [workspaceId], actorId: accountId, now });
   });
+  await announceEnd(service, { workspaceId });
+}
+
+/** Removes workspaces that are locked, with all their boards; webhooks are told of each board. */
+export async function removeWorkspaces(
+  transaction: Kysely<Tables>,
+  { workspaceIds, actorId, now }: { workspaceIds: readonly string[]; actorId: string; now: Date },
+): Promise<void> {
+  if (workspaceIds.length === 0) return;
+  // Held in the order in which everybody takes them.
+  const boards = await transaction
+    .selectFrom('board')
+    .select('id')
+    .where('workspaceId', 'in', workspaceIds)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  await writeFarewells(transaction, { boardIds: boards.map(({ id }) => id), actorId, now });
+  await transaction.deleteFrom('workspace').where('id', 'in', workspaceIds).execute();
 }
 
 /** Runs work on a workspace, one at a time. */

@@ -1,10 +1,11 @@
 // Webhooks as they are stored. Admins keep them; the secret is given out once, and lies sealed.
-import { createToken } from '../../platform/tokens.ts';
-import { requireRole } from './access.ts';
-import { sealSecret } from './accounts/sealed-secret.ts';
-import { changeBoard, type Row } from './boards/board-change.ts';
-import { changeObject, deleteObject, insertObject } from './boards/board-objects.ts';
-import type { KanbanService } from './kanban-service.ts';
+import { createToken } from '../../../platform/tokens.ts';
+import { type Row, requireRole } from '../access.ts';
+import { sealSecret } from '../accounts/sealed-secret.ts';
+import { changeBoard } from '../boards/board-change.ts';
+import { changeObject, deleteObject, insertObject } from '../boards/board-objects.ts';
+import type { KanbanService } from '../kanban-service.ts';
+import { wakeDispatcher } from './announce-deliveries.ts';
 
 export interface WebhookValues {
   url?: string | undefined;
@@ -46,16 +47,18 @@ export function createWebhook(
  *
  * @throws {KanbanError} NOT_FOUND, FORBIDDEN
  */
-export function changeWebhook(
+export async function changeWebhook(
   service: KanbanService,
   accountId: string,
   id: string,
   { verbs, ...values }: WebhookValues,
 ): Promise<Row> {
-  return changeBoard(service, accountId, { kind: 'webhook', id }, (change, row) => {
+  const changed = await changeBoard(service, accountId, { kind: 'webhook', id }, (change, row) => {
     requireRole(change.role, 'admin');
-    return changeObject(change, 'webhook', row, { ...values, verbs: verbs && [...new Set(verbs)] });
+    return changeObject<Row>(change, 'webhook', row, { ...values, verbs: verbs && [...new Set(verbs)] });
   });
+  wakeDispatcher(service, id);
+  return changed;
 }
 
 /**
@@ -63,14 +66,14 @@ export function changeWebhook(
  *
  * @throws {KanbanError} NOT_FOUND, FORBIDDEN
  */
-export function rotateWebhookSecret(
+export async function rotateWebhookSecret(
   service: KanbanService,
   accountId: string,
   id: string,
 ): Promise<Row & { secret: string }> {
   const { secrets } = service.platform;
   const secret = createToken('whsec_');
-  return changeBoard(service, accountId, { kind: 'webhook', id }, async (change, row) => {
+  const rotated = await changeBoard(service, accountId, { kind: 'webhook', id }, async (change, row) => {
     requireRole(change.role, 'admin');
     const { transaction, now } = change;
     const updated = await transaction
@@ -87,10 +90,12 @@ export function rotateWebhookSecret(
     change.record({ verb: 'WEBHOOK_UPDATED', metadata: { webhookId: id, fields: ['secret'] } });
     return { ...(updated as unknown as Row), secret };
   });
+  wakeDispatcher(service, id);
+  return rotated;
 }
 
 /**
- * Removes a webhook.
+ * Removes a webhook, and with it what it was still to be told.
  *
  * @throws {KanbanError} NOT_FOUND, FORBIDDEN
  */
@@ -99,4 +104,5 @@ export async function deleteWebhook(service: KanbanService, accountId: string, i
     requireRole(change.role, 'admin');
     await deleteObject(change, 'webhook', row);
   });
+  wakeDispatcher(service, id);
 }

@@ -1,23 +1,12 @@
 // Automations as they are stored: what sets them off, and what they do. Everything they name lies on their board.
-import { type BoardChange, changeBoard, type Row } from './boards/board-change.ts';
-import { changeObject, deleteObject, insertObject } from './boards/board-objects.ts';
-import { requireMembers, requireOnBoard } from './boards/references.ts';
-import type { KanbanService } from './kanban-service.ts';
 
-export interface Trigger {
-  verb: string;
-  toColumnId?: string | null | undefined;
-  fromColumnId?: string | null | undefined;
-  labelId?: string | null | undefined;
-}
-
-export type Action =
-  | { type: 'MOVE_CARD'; toColumnId: string }
-  | { type: 'ADD_LABEL' | 'REMOVE_LABEL'; labelId: string }
-  | { type: 'ASSIGN' | 'UNASSIGN'; userId: string }
-  | { type: 'SET_MILESTONE'; milestoneId: string | null }
-  | { type: 'SET_COMPLETED'; completed: boolean }
-  | { type: 'ARCHIVE' };
+import type { Row } from '../access.ts';
+import { changeBoard } from '../boards/board-change.ts';
+import { changeObject, deleteObject, insertObject } from '../boards/board-objects.ts';
+import type { BoardChange } from '../boards/change.ts';
+import { requireMembers, requireOnBoard } from '../boards/references.ts';
+import type { KanbanService } from '../kanban-service.ts';
+import type { Action, Trigger } from './rules.ts';
 
 export interface AutomationValues {
   encName?: string | undefined;

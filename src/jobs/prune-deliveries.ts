@@ -1,0 +1,7 @@
+// Job: forget webhook deliveries that were delivered long ago.
+import { forgetDelivered } from '../services/kanban/webhooks/administer-deliveries.ts';
+import type { JobRun } from './run-job.ts';
+
+export const run: JobRun = async (platform, { signal }) => ({
+  deliveries: await forgetDelivered(platform, platform.config.webhooks.keepDeliveredMs, { signal }),
+});

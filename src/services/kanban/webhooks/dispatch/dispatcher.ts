@@ -1,0 +1,190 @@
+// The dispatcher of webhooks: takes what is due from the outbox in batches, has it sent, writes back in batches how
+// that went. One at a time runs over a database, under a lease; what one that died had in hand, the next one sends.
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../../../../platform/errors.ts';
+import type { GuardedClient } from '../../../../platform/outbound/guarded-client.ts';
+import type { Platform } from '../../../../platform/platform.ts';
+import { DELIVERIES_CHANNEL } from '../announce-deliveries.ts';
+import { attempt } from './attempt.ts';
+import { type Claimed, type Completion, claimDue, complete, followClockBack, release } from './claims.ts';
+import { createEndpointQueues } from './endpoint-queues.ts';
+import { judge } from './schedule.ts';
+
+export interface DispatcherParts {
+  platform: Pick<Platform, 'clock' | 'config' | 'database' | 'ephemeral' | 'log' | 'secrets'>;
+  client: GuardedClient;
+  /** Of the lease. */
+  token: string;
+  /** From 0 to 1, for the jitter. */
+  random?: () => number;
+}
+
+export interface DispatchTotals extends Record<string, number> {
+  attempts: number;
+  delivered: number;
+  failed: number;
+  dead: number;
+}
+
+export interface Dispatcher {
+  /** Sends all that is due, then ends; stops earlier when the signal aborts. */
+  drain(signal?: AbortSignal): Promise<DispatchTotals>;
+  /** Sends whatever becomes due until the signal aborts. */
+  run(signal: AbortSignal): Promise<DispatchTotals>;
+}
+
+const LIMITS = { perEndpoint: 8, inAll: 2_000, enough: 16 };
+const PER_QUEUE = 128;
+const BATCH = 512;
+// With so many in memory no more are claimed.
+const MOST_WAITING = 100_000;
+const POLL_MS = 1_000;
+// What ends within so long is written in one statement.
+const WRITE_EVERY_MS = 5;
+const MOST_UNWRITTEN = 512;
+const RETRY_WRITE_MS = 500;
+// At a stop, attempts in flight get so long to end.
+const GRACE_MS = 3_000;
+const CLOCK_SET_BACK_MS = 2_000;
+
+/** Makes a dispatcher. */
+export function createDispatcher({
+  platform,
+  client,
+  token,
+  random = Math.random,
+}: DispatcherParts): Dispatcher {
+  const { clock, config, database, ephemeral, log } = platform;
+  const queues = createEndpointQueues(LIMITS);
+  const totals: DispatchTotals = { attempts: 0, delivered: 0, failed: 0, dead: 0 };
+  const unwritten: Completion[] = [];
+  const waker = createWaker();
+  let writing: Promise<void> | undefined;
+  let latest = clock.now();
+
+  const start = (delivery: Claimed) => {
+    attempt(platform, client, delivery).then(({ record, outcome }) => {
+      const state = { ...delivery, attemptCount: delivery.attemptCount + 1 };
+      const at = new Date(record.at);
+      const verdict = judge(
+        outcome,
+        { ...state, firstAttemptAt: delivery.firstAttemptAt ?? at },
+        { scheduleMs: config.webhooks.retryScheduleMs, nowMs: clock.now(), random: random() },
+      );
+      totals.attempts++;
+      if (verdict.status !== 'pending') totals[verdict.status] = (totals[verdict.status] ?? 0) + 1;
+      queues.ended(delivery.queue, verdict.status === 'delivered');
+      unwritten.push({ ...verdict, id: delivery.id, attempt: record, at });
+      startWaiting();
+      write();
+      if (queues.isLow(delivery.queue)) waker.wake();
+    });
+  };
+  const startWaiting = () => {
+    for (let delivery = queues.next(); delivery; delivery = queues.next()) start(delivery);
+  };
+  /** Writes what has ended; keeps it, and tries again, while the database is away: what was sent must not be lost. */
+  const write = () => {
+    writing ??= (async () => {
+      while (unwritten.length > 0) {
+        if (unwritten.length < MOST_UNWRITTEN) await pause(WRITE_EVERY_MS);
+        const batch = unwritten.slice(0, MOST_UNWRITTEN);
+        try {
+          await complete(database, token, batch);
+          unwritten.splice(0, batch.length);
+        } catch (error) {
+          log.warn({ error: messageOf(error) }, 'what became of webhook deliveries could not be written yet');
+          await pause(RETRY_WRITE_MS);
+        }
+      }
+    })().finally(() => {
+      writing = undefined;
+      waker.wake();
+    });
+  };
+  const claim = async (): Promise<number> => {
+    await followClock();
+    if (queues.waiting >= MOST_WAITING) return 0;
+    const deliveries = await claimDue(database, {
+      token,
+      now: new Date(clock.now()),
+      full: queues.full(),
+      perQueue: PER_QUEUE,
+      most: BATCH,
+    });
+    queues.add(deliveries);
+    startWaiting();
+    return deliveries.length;
+  };
+  const followClock = async () => {
+    const now = clock.now();
+    if (now < latest - CLOCK_SET_BACK_MS) await followClockBack(database, latest - now);
+    latest = now;
+  };
+  const putBack = (queue?: string) =>
+    release(
+      database,
+      token,
+      queues.takeOut(queue).map(({ id }) => id),
+    );
+  const settle = async (withinMs: number) => {
+    const deadline = performance.now() + withinMs;
+    while ((queues.inFlight > 0 || writing) && performance.now() < deadline) await waker.wait(100);
+  };
+  return {
+    drain: async (signal) => {
+      while (!signal?.aborted) {
+        const claimed = await claim();
+        if (claimed === 0 && queues.waiting === 0 && queues.inFlight === 0 && !writing) break;
+        if (claimed === 0) await waker.wait(POLL_MS);
+      }
+      await putBack();
+      await settle(GRACE_MS);
+      return totals;
+    },
+    run: async (signal) => {
+      const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (webhookId) => {
+        // What is in hand was read before the webhook changed.
+        if (webhookId !== '') putBack(webhookId).catch(() => undefined);
+        waker.wake();
+      });
+      signal.addEventListener('abort', waker.wake, { once: true });
+      while (!signal.aborted) {
+        const claimed = await claim().catch((error: unknown) => {
+          log.warn({ error: messageOf(error) }, 'webhook deliveries could not be read; trying again');
+          return 0;
+        });
+        // Less than a batch: the rest is not due, or its queues are full.
+        if (claimed < BATCH) await waker.wait(POLL_MS);
+      }
+      await unsubscribe().catch(() => undefined);
+      await putBack().catch(() => undefined);
+      await settle(GRACE_MS);
+      return totals;
+    },
+  };
+}
+
+/** Somebody who sleeps until woken, or for a while. A wake-up while nobody sleeps is kept. */
+function createWaker() {
+  let isAwake = false;
+  let wake: (() => void) | undefined;
+  return {
+    wake: () => {
+      isAwake = true;
+      wake?.();
+    },
+    wait: async (atMostMs: number) => {
+      if (!isAwake) {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          timer = setTimeout(resolve, atMostMs);
+        });
+        clearTimeout(timer);
+        wake = undefined;
+      }
+      isAwake = false;
+    },
+  };
+}
