@@ -24,7 +24,8 @@ export interface Delivery {
 /** What makes a delivery of a row. */
 export const DELIVERY = sql`
   id, webhook_id, verb, status, attempts, body, created_at,
-  CASE status WHEN 'pending' THEN greatest(due_at, created_at) END AS next_attempt_at`;
+  CASE WHEN status = 'pending' AND due_at > 'epoch' THEN due_at WHEN status = 'pending' THEN created_at END
+    AS next_attempt_at`;
 
 /**
  * The deliveries of a webhook, newest first.

@@ -1,6 +1,6 @@
 // The outbox: what webhooks are to be told is written in the transaction of the change.
 import { type Kysely, sql } from 'kysely';
-import { ulid } from 'ulid';
+import { monotonicFactory } from 'ulid';
 import type { Tables } from '../../../platform/database/tables.ts';
 import type { Activity } from '../boards/activity.ts';
 import type { BoardChange } from '../boards/change.ts';
@@ -11,6 +11,9 @@ export interface Endpoint {
   /** Empty for all. */
   verbs: string[];
 }
+
+// Those of a process are in the order in which it made them, within a millisecond too.
+const ulid = monotonicFactory();
 
 /** When what was never attempted is due: before every retry, in the order of `seq`. */
 export const AT_ONCE = new Date(0);

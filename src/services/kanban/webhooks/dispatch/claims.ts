@@ -1,5 +1,6 @@
-// What a dispatcher takes from the outbox and what it writes back. A claim carries the token of the dispatcher's lease:
-// whoever holds the lease takes what the one before had, and what that one still writes finds no claim of its own.
+// What a dispatcher takes from the outbox and what it writes back. Only who holds the lease takes anything, and a claim
+// carries the token of the lease: so the next holder takes what the one before had in hand, and what that one still
+// writes finds no claim of its own.
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryAttempt } from '../../../../platform/database/kanban-tables.ts';
 import type { Tables } from '../../../../platform/database/tables.ts';
@@ -27,6 +28,9 @@ export interface ClaimRequest {
   most: number;
 }
 
+/** The lease under which one dispatcher at a time runs: that of its job. */
+export const DISPATCH_LEASE = 'job:dispatch-webhooks';
+
 // Of those that ended, the newest are kept.
 const ATTEMPTS_KEPT = 100;
 
@@ -39,7 +43,8 @@ export async function claimDue(
   { token, now, full, perQueue, most }: ClaimRequest,
 ): Promise<Claimed[]> {
   const state = sql`delivery.step, delivery.first_attempt_at, jsonb_array_length(delivery.attempts) AS attempt_count`;
-  const mine = sql`delivery.status = 'pending' AND delivery.claim IS DISTINCT FROM ${token} AND delivery.due_at <= ${now}`;
+  const mine = sql`delivery.status = 'pending' AND delivery.claim IS DISTINCT FROM ${token} AND delivery.due_at <= ${now}
+    AND EXISTS (SELECT FROM lease WHERE lease.name = ${DISPATCH_LEASE} AND lease.token = ${token})`;
   const { rows } = await sql<Claimed>`
     WITH RECURSIVE queue AS (
       (SELECT webhook_id FROM webhook_delivery WHERE status = 'pending' AND webhook_id > '' ORDER BY webhook_id LIMIT 1)

@@ -1,5 +1,5 @@
 // What becomes of a delivery after an attempt (kanban-api.md, Limits; contract, section 5).
-import type { DeliveryAttempt, DeliveryStatus } from '../../../../platform/database/kanban-tables.ts';
+import type { DeliveryStatus } from '../../../../platform/database/kanban-tables.ts';
 
 export interface ScheduleState {
   /** Retries that the schedule has begun. */
@@ -17,7 +17,9 @@ export interface Verdict {
 }
 
 /** How an attempt ended: an answer, or none. */
-export interface AttemptOutcome extends Pick<DeliveryAttempt, 'status' | 'error'> {
+export interface AttemptOutcome {
+  status?: number | undefined;
+  error?: string | undefined;
   /** Of the answer, in milliseconds from now. */
   retryAfterMs?: number | undefined;
 }
@@ -60,6 +62,6 @@ export function retryAfterMs(header: string | string[] | undefined, nowMs: numbe
   const text = (Array.isArray(header) ? header[0] : header)?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
+  const date = /^[A-Z][a-z]+, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
