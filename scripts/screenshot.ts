@@ -108,6 +108,7 @@ const server = spawn(process.execPath, [join(repository, 'bin', 'svc.js'), 'serv
     SVC_DATA_DIR: join(folder, 'data'),
     PASTE_PORT: String(port),
     KANBAN_PORT: '0',
+    RELAY_PORT: '0',
     LINKS_PORT: String(linksPort),
     LINKS_URL: 'https://sho.rt',
     OPS_PORT: String(opsPort),

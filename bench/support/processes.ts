@@ -60,7 +60,8 @@ export interface ServeOptions {
 
 /** Starts `svc serve` and waits until it is ready. */
 export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOptions): Promise<RunningServer> {
-  const [port, linksPort, kanbanPort, opsPort] = [
+  const [port, linksPort, kanbanPort, relayPort, opsPort] = [
+    await freePort(),
     await freePort(),
     await freePort(),
     await freePort(),
@@ -73,6 +74,7 @@ export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOpti
       PASTE_PORT: String(port),
       LINKS_PORT: String(linksPort),
       KANBAN_PORT: String(kanbanPort),
+      RELAY_PORT: String(relayPort),
       OPS_PORT: String(opsPort),
       LOG_LEVEL: 'warn',
       RATE_LIMIT_CREATE_PER_HOUR: '0',

@@ -51,8 +51,18 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'accounts',
-    description: 'accounts of the kanban service: list, show, unlock, delete, purge',
+    description: 'accounts of the kanban service: list, show, unlock, disable-2fa, delete, purge',
     load: async () => (await import('./commands/accounts.ts')).accountsCommand,
+  },
+  {
+    name: 'webhooks',
+    description: 'webhooks of the kanban service: list them, test one',
+    load: async () => (await import('./commands/webhooks.ts')).webhooksCommand,
+  },
+  {
+    name: 'deliveries',
+    description: 'what webhooks are told: list, show, requeue, purge',
+    load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
   },
   {
     name: 'jobs',

@@ -35,6 +35,22 @@ export function createMetrics() {
       help: '1 while Redis answers, and where there is none to be asked.',
       registers,
     }),
+    kanbanStreams: new Gauge({ name: 'svc_kanban_streams', help: 'Event streams that are open.', registers }),
+    relayConnections: new Gauge({
+      name: 'svc_relay_connections',
+      help: 'Connections to the relay that are open.',
+      registers,
+    }),
+    relayFrames: new Counter({
+      name: 'svc_relay_frames_total',
+      help: 'Frames of traffic that arrived at the relay.',
+      registers,
+    }),
+    relayDropped: new Counter({
+      name: 'svc_relay_dropped_total',
+      help: 'Connections of the relay that were closed because their reader did not keep up.',
+      registers,
+    }),
     linkRedirects: new Counter({
       name: 'svc_link_redirects_total',
       help: 'Redirects answered, those of bots and of HEAD among them.',

@@ -3,40 +3,55 @@ import type { FastifyInstance } from 'fastify';
 import type { Origin } from '../platform/config/config.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Platform } from '../platform/platform.ts';
+import { type KanbanService, openKanbanService } from '../services/kanban/kanban-service.ts';
 import { closeGracefully } from './http/close.ts';
 import { listen } from './http/listen.ts';
 import { createKanbanApp } from './kanban/app.ts';
 import { createLinkApp } from './links/app.ts';
 import { createOpsApp, type Readiness } from './ops.ts';
 import { createPasteApp } from './paste/app.ts';
+import { createRelayApp } from './relay/app.ts';
+import { openRelay, type Relay } from './relay/relay.ts';
 
 export type ServiceName = 'kanban' | 'paste' | 'links';
+
+/** What a process can serve: the services, and the relay of the kanban service. */
+export type ServerName = ServiceName | 'relay';
 
 export const SERVICE_NAMES: readonly ServiceName[] = ['kanban', 'paste', 'links'];
 
 export interface ServeOptions {
   platform: Platform;
   version: string;
-  services: readonly ServiceName[];
+  servers: readonly ServerName[];
 }
 
 export interface RunningServers {
   /** Where each service can be reached from this machine. */
-  addresses: Partial<Record<ServiceName | 'ops', string>>;
+  addresses: Partial<Record<ServerName | 'ops', string>>;
   /** Readiness turns 503, then nothing new is accepted, then what runs is finished. */
   stop(): Promise<void>;
 }
 
-interface ServiceDefinition {
-  create(options: { platform: Platform; version: string }): Promise<FastifyInstance>;
+interface ServerDefinition {
+  create(options: {
+    platform: Platform;
+    version: string;
+    relay: Relay | undefined;
+  }): Promise<FastifyInstance>;
   origin(platform: Platform): Origin;
   portSetting: string;
 }
 
-const SERVICES: Record<ServiceName, ServiceDefinition> = {
+const SERVERS: Record<ServerName, ServerDefinition> = {
   kanban: { create: createKanbanApp, origin: ({ config }) => config.kanban, portSetting: 'KANBAN_PORT' },
   paste: { create: createPasteApp, origin: ({ config }) => config.paste, portSetting: 'PASTE_PORT' },
   links: { create: createLinkApp, origin: ({ config }) => config.links, portSetting: 'LINKS_PORT' },
+  relay: {
+    create: async ({ platform, relay }) => createRelayApp(platform, relay ?? unopened()),
+    origin: ({ config }) => config.relay,
+    portSetting: 'RELAY_PORT',
+  },
 };
 
 /**
@@ -44,12 +59,13 @@ const SERVICES: Record<ServiceName, ServiceDefinition> = {
  *
  * @throws {Failure} CANNOT_LISTEN when an address is taken; whatever had started is stopped again
  */
-export async function startServers({ platform, version, services }: ServeOptions): Promise<RunningServers> {
+export async function startServers({ platform, version, servers }: ServeOptions): Promise<RunningServers> {
   const { config, log } = platform;
   const readiness: Readiness = { ready: false };
   const apps: FastifyInstance[] = [];
   const addresses: RunningServers['addresses'] = {};
   const ops = createOpsApp(platform, readiness);
+  let kanban: KanbanService | undefined;
 
   const stop = async () => {
     readiness.ready = false;
@@ -60,13 +76,17 @@ export async function startServers({ platform, version, services }: ServeOptions
         ),
       ),
     );
+    await kanban?.close();
     await ops.close();
   };
   try {
-    for (const name of services) {
-      const service = SERVICES[name];
+    // One relay behind both ports: that of the kanban service, and its own.
+    if (servers.includes('relay')) kanban = await openKanbanService(platform);
+    const relay = kanban && (await openRelay(kanban));
+    for (const name of servers) {
+      const service = SERVERS[name];
       const origin = service.origin(platform);
-      const app = await service.create({ platform, version });
+      const app = await service.create({ platform, version, relay });
       apps.push(app);
       const port = await listen(app, {
         host: config.host,
@@ -91,6 +111,10 @@ export async function startServers({ platform, version, services }: ServeOptions
   }
   readiness.ready = true;
   return { addresses, stop };
+}
+
+function unopened(): never {
+  throw new Error('the relay was not opened');
 }
 
 function addressOf(host: string, port: number): string {

@@ -149,6 +149,7 @@ describe('serve that cannot start', () => {
     SVC_DATA_DIR: join(folder, 'data'),
     SVC_SECRET: TEST_SECRET,
     KANBAN_PORT: '0',
+    RELAY_PORT: '0',
     PASTE_PORT: '0',
     LINKS_PORT: '0',
     OPS_PORT: '0',

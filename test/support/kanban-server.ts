@@ -1,11 +1,14 @@
 // A kanban server for tests, and people who use it. Their keys are texts of the right form: the server never looks
 // into them.
-import { createKanbanApp } from '../../src/server/kanban/app.ts';
+import type { Route } from '../../src/server/http/route.ts';
+import { createKanbanApp, kanbanRoutes } from '../../src/server/kanban/app.ts';
+import { openLiveStreams } from '../../src/server/kanban/live-stream.ts';
+import { openKanbanService } from '../../src/services/kanban/kanban-service.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from './test-server.ts';
 
 export type KanbanServer = TestServer;
 
-const UNLIMITED = {
+export const UNLIMITED = {
   KANBAN_RATE_LIMIT_LOGIN_PER_MINUTE: '0',
   KANBAN_RATE_LIMIT_REGISTER_PER_HOUR: '0',
   KANBAN_RATE_LIMIT_MUTATIONS_PER_MINUTE: '0',
@@ -165,4 +168,14 @@ export async function invite(
   await owner.post(path, { userId: person.id, encWorkspaceKey: sealed('workspace key') });
   if (role === 'admin') await owner.patch(`${path}/${person.id}`, { role });
   return person;
+}
+
+/** The table of routes, as a server has it. */
+export async function routesOf({ platform }: KanbanServer): Promise<Route[]> {
+  const service = await openKanbanService(platform);
+  const live = await openLiveStreams(service);
+  const routes = kanbanRoutes(service, live);
+  await live.close();
+  await service.close();
+  return routes;
 }

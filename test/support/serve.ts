@@ -11,6 +11,8 @@ export interface ServedSvc {
   url: string;
   linksUrl: string;
   kanbanUrl: string;
+  /** The relay on its own port. */
+  relayUrl: string;
   opsUrl: string;
   opsPort: number;
   child: ChildProcess;
@@ -23,17 +25,19 @@ export interface ServedSvc {
 export interface ServeSettings {
   env: Record<string, string>;
   args?: string[];
+  daemon?: 'api' | 'relay' | 'scheduler';
 }
 
-/** Starts `svc serve` and waits until it is ready. */
-export async function serveSvc({ env, args = [] }: ServeSettings): Promise<ServedSvc> {
-  const [port, linksPort, kanbanPort, opsPort] = [
+/** Starts `svc serve`, or one of its daemons, and waits until it is ready. */
+export async function serveSvc({ env, args = [], daemon }: ServeSettings): Promise<ServedSvc> {
+  const [port, linksPort, kanbanPort, relayPort, opsPort] = [
+    await freePort(),
     await freePort(),
     await freePort(),
     await freePort(),
     await freePort(),
   ];
-  const child = spawnSvc(['serve', ...args], {
+  const child = spawnSvc(['serve', ...(daemon ? [daemon] : []), ...args], {
     env: {
       SVC_SECRET: TEST_SECRET,
       PASTE_PORT: String(port),
@@ -42,6 +46,7 @@ export async function serveSvc({ env, args = [] }: ServeSettings): Promise<Serve
       LINKS_URL: `http://127.0.0.1:${linksPort}`,
       KANBAN_PORT: String(kanbanPort),
       KANBAN_URL: `http://127.0.0.1:${kanbanPort}`,
+      RELAY_PORT: String(relayPort),
       OPS_PORT: String(opsPort),
       RATE_LIMIT_CREATE_PER_HOUR: '0',
       ...env,
@@ -61,6 +66,7 @@ export async function serveSvc({ env, args = [] }: ServeSettings): Promise<Serve
     url: `http://127.0.0.1:${port}`,
     linksUrl: `http://127.0.0.1:${linksPort}`,
     kanbanUrl: `http://127.0.0.1:${kanbanPort}`,
+    relayUrl: `http://127.0.0.1:${relayPort}`,
     opsUrl,
     opsPort,
     child,

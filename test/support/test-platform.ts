@@ -49,6 +49,7 @@ export async function openTestPlatform({
     environment: {
       SVC_SECRET: TEST_SECRET,
       KANBAN_PORT: '0',
+      RELAY_PORT: '0',
       PASTE_PORT: '0',
       LINKS_PORT: '0',
       OPS_PORT: '0',

@@ -22,6 +22,7 @@ const onlyOption = () =>
 
 const kanbanPortOption = () =>
   new Option('--kanban-port <port>', 'port of the kanban service').env('KANBAN_PORT');
+const relayPortOption = () => new Option('--relay-port <port>', 'port of the relay').env('RELAY_PORT');
 const pastePortOption = () =>
   new Option('--paste-port <port>', 'port of the paste service').env('PASTE_PORT');
 const linksPortOption = () => new Option('--links-port <port>', 'port of the link service').env('LINKS_PORT');
@@ -52,6 +53,7 @@ export function serveCommand(terminal: Terminal): Command {
     .addOption(kanbanPortOption())
     .addOption(pastePortOption())
     .addOption(linksPortOption())
+    .addOption(relayPortOption())
     .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
     .addOption(dataDirOption())
     .addOption(onlyOption())
@@ -93,6 +95,28 @@ Any number of them share one PostgreSQL and one Redis.
 Examples:
   $ svc serve api --config /etc/svc.env
   $ svc serve api --only paste --wait-for 30s
+
+Exit status: as svc serve.`,
+      ),
+  );
+  serve.addCommand(
+    withServeOptions(new Command('relay'))
+      .description('start one relay daemon (needs DATABASE_URL and REDIS_URL)')
+      .addOption(relayPortOption())
+      .addOption(new Option('--ops-port <port>', 'port of /metrics, /livez and /readyz').env('OPS_PORT'))
+      .action(async (_options, command: Command) => {
+        const { runServe } = await import('../serve/run-serve.ts');
+        await runServe(terminal, command, 'relay');
+      })
+      .addHelpText(
+        'after',
+        `
+Any number of them share one Redis: who is connected to one hears who is connected to another. The proxy in front sends
+/api/ws of the kanban service here.
+
+Examples:
+  $ svc serve relay --config /etc/svc.env
+  $ svc serve relay --relay-port 3101 --ops-port 3108
 
 Exit status: as svc serve.`,
       ),

@@ -8,7 +8,7 @@ import { Failure } from '../../platform/errors.ts';
 import { EXIT } from '../../platform/exit-codes.ts';
 import { createLog, type Log } from '../../platform/log.ts';
 import { openPlatform, type Platform } from '../../platform/platform.ts';
-import { SERVICE_NAMES, type ServiceName, startServers } from '../../server/serve.ts';
+import { SERVICE_NAMES, type ServerName, type ServiceName, startServers } from '../../server/serve.ts';
 import { commandConfig, commandSettings } from '../load-config.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { usage } from '../usage.ts';
@@ -21,6 +21,7 @@ const FLAGS = {
   pastePort: 'PASTE_PORT',
   kanbanPort: 'KANBAN_PORT',
   linksPort: 'LINKS_PORT',
+  relayPort: 'RELAY_PORT',
   opsPort: 'OPS_PORT',
 } as const;
 const RETRY_EVERY_MS = 500;
@@ -51,9 +52,9 @@ export async function runServe(
   try {
     await prepareSchema(platform, migrateFirst);
     platform.metrics.collectProcessMetrics();
-    const services = role === 'scheduler' ? [] : (only ?? SERVICE_NAMES);
-    const servers = await startServers({ platform, version: VERSION, services });
-    const jobs = scheduler && role !== 'api' ? await startJobs(platform) : undefined;
+    const servers = await startServers({ platform, version: VERSION, servers: serversOf(role, only) });
+    const hasJobs = scheduler && (role === 'serve' || role === 'scheduler');
+    const jobs = hasJobs ? await startJobs(platform) : undefined;
     announce(terminal, platform, servers.addresses);
     notifySystemd(
       terminal.env,
@@ -78,6 +79,12 @@ export async function runServe(
   } finally {
     shutdown.end();
   }
+}
+
+function serversOf(role: Role, only: readonly ServiceName[] = SERVICE_NAMES): ServerName[] {
+  if (role === 'scheduler') return [];
+  if (role === 'relay') return ['relay'];
+  return role === 'serve' && only.includes('kanban') ? [...only, 'relay'] : [...only];
 }
 
 /** @throws {Failure} USAGE for flags between `serve` and the name of the daemon, which would otherwise mean nothing */

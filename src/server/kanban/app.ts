@@ -10,12 +10,15 @@ import { nestedErrors } from '../http/error-shapes.ts';
 import { healthRoute } from '../http/health.ts';
 import { robotsRoute } from '../http/robots-route.ts';
 import { defineRoute, type Route } from '../http/route.ts';
+import { attachRelay } from '../relay/app.ts';
+import type { Relay } from '../relay/relay.ts';
 import { authRoutes } from './auth-routes.ts';
 import { boardRoutes } from './board-routes.ts';
 import { boardThingRoutes } from './board-thing-routes.ts';
 import { cardContentRoutes } from './card-content-routes.ts';
 import { cardRoutes } from './card-routes.ts';
 import { integrationRoutes } from './integration-routes.ts';
+import { type LiveStreams, openLiveStreams } from './live-stream.ts';
 import { meRoutes } from './me-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
@@ -23,10 +26,12 @@ export interface KanbanAppOptions {
   platform: Platform;
   /** Version of the program, for the OpenAPI document. */
   version: string;
+  /** Takes upgrades on the same port. */
+  relay?: Relay | undefined;
 }
 
 /** Every route under /api but health and documentation. */
-export function kanbanRoutes(service: KanbanService): Route[] {
+export function kanbanRoutes(service: KanbanService, live: LiveStreams): Route[] {
   return [
     ...authRoutes(service),
     ...meRoutes(service),
@@ -36,6 +41,7 @@ export function kanbanRoutes(service: KanbanService): Route[] {
     ...cardRoutes(service),
     ...cardContentRoutes(service),
     ...integrationRoutes(service),
+    live.route,
   ];
 }
 
@@ -50,10 +56,15 @@ const homeRoute = defineRoute({
 });
 
 /** Makes the kanban application with its service; closing it closes both. */
-export async function createKanbanApp({ platform, version }: KanbanAppOptions): Promise<FastifyInstance> {
+export async function createKanbanApp({
+  platform,
+  version,
+  relay,
+}: KanbanAppOptions): Promise<FastifyInstance> {
   const assets = loadAssets([new URL('../http/assets/', import.meta.url)]);
   const service = await openKanbanService(platform);
-  const documented = [...kanbanRoutes(service), healthRoute(platform)];
+  const live = await openLiveStreams(service);
+  const documented = [...kanbanRoutes(service, live), healthRoute(platform)];
   const documentation = documentationRoutes(
     {
       title: 'Kanban',
@@ -74,6 +85,9 @@ export async function createKanbanApp({ platform, version }: KanbanAppOptions): 
     api: [...documented, ...documentation],
     site: [homeRoute, assets.route, robotsRoute()],
   });
+  if (relay) attachRelay(app, relay);
+  // Before the server waits for what runs: streams run until they are told to end.
+  app.addHook('preClose', () => live.close());
   app.addHook('onClose', () => service.close());
   return app;
 }

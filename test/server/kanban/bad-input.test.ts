@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Route } from '../../../src/server/http/route.ts';
-import { kanbanRoutes } from '../../../src/server/kanban/app.ts';
-import { openKanbanService } from '../../../src/services/kanban/kanban-service.ts';
-import { call, type KanbanServer, sealed, startKanbanServer } from '../../support/kanban-server.ts';
+import { call, type KanbanServer, routesOf, sealed, startKanbanServer } from '../../support/kanban-server.ts';
 import { createWorld, pathTo, type World } from '../../support/kanban-world.ts';
 
 let server: KanbanServer;
@@ -13,9 +11,7 @@ let world: World;
 let routes: Route[];
 beforeAll(async () => {
   server = await startKanbanServer();
-  const service = await openKanbanService(server.platform);
-  routes = kanbanRoutes(service);
-  await service.close();
+  routes = await routesOf(server);
   world = await createWorld(server);
 });
 afterAll(() => server.close());
@@ -59,6 +55,7 @@ test('every encrypted field refuses what is not of its form, and what is too lon
     ['PATCH', `/labels/${ids.labels}`, 'encName', {}],
     ['POST', `/boards/${boardId}/milestones`, 'encName', {}],
     ['POST', `/boards/${boardId}/card-templates`, 'encName', { encContent: sealed('c') }],
+    ['POST', `/boards/${boardId}/card-templates`, 'encContent', { encName: sealed('n') }],
     ['POST', `/boards/${boardId}/custom-fields`, 'encName', { kind: 'text' }],
     ['POST', `/cards/${cardId}/comments`, 'encBody', {}],
     ['POST', `/cards/${cardId}/checklists`, 'encTitle', {}],
@@ -98,7 +95,12 @@ test('descriptions may be a mebibyte long, and attachments as long as the settin
       encContent: `v1.a.${Buffer.alloc(bytes, 7).toString('base64url')}`,
     });
   expect((await upload(3000)).body).toMatchObject({ sizeBytes: 3000 });
-  expect((await upload(3001)).body.error.code).toBe('PAYLOAD_TOO_LARGE');
+  for (const bytes of [3001, 3100, 4000, 50_000, 200_000]) {
+    expect(await upload(bytes)).toMatchObject({
+      status: 413,
+      body: { error: { code: 'PAYLOAD_TOO_LARGE' } },
+    });
+  }
   await small.close();
 });
 

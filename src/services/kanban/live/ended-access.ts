@@ -75,3 +75,20 @@ export async function stillAllowed<T extends Holder>(
   );
   return new Set(rows.map(({ number }) => holders[Number(number) - 1] as T));
 }
+
+/** Those of the sessions that go on, in one statement. */
+export async function liveSessions(
+  { platform }: Pick<KanbanService, 'platform'>,
+  sessionIds: readonly string[],
+): Promise<Set<string>> {
+  if (sessionIds.length === 0) return new Set();
+  const before = (ageMs: number) => new Date(platform.clock.now() - ageMs);
+  const rows = await platform.database
+    .selectFrom('session')
+    .select('id')
+    .where('id', 'in', sessionIds)
+    .where('createdAt', '>', before(SESSION_LIFETIME_MS))
+    .where('lastUsedAt', '>', before(SESSION_IDLE_MS))
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,188 @@
+// One connection of the relay: what it may do, how fast, and what happens when its reader stops reading.
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Principal } from '../../services/kanban/accounts/session-cache.ts';
+import { type ControlRequest, encodeControl, encodeFrame, parseControl, roomOf } from './frames.ts';
+import type { Member, Room } from './rooms.ts';
+
+/** What a connection needs of its relay. */
+export interface ConnectionHost {
+  enter(connection: Connection, room: string): Promise<{ room: Room; peers: string[] }>;
+  leave(connection: Connection, room: Room): void;
+  relay(room: Room, sender: Connection, payload: Buffer): void;
+  /** Of an error that the client may read; undefined for any other. */
+  refusalOf(error: unknown): { code: string; message: string } | undefined;
+  closed(connection: Connection): void;
+  tooSlow(): void;
+}
+
+const MOST_ROOMS = 50;
+const FRAMES_PER_SECOND = 500;
+// What may come at once after a silence.
+const BURST = 1_000;
+const MOST_UNSENT_BYTES = 4 * 1024 * 1024;
+const CLOSE_GRACE_MS = 2_000;
+const SLOW_READER = 1013;
+const PING = encodeFrame('ping', new Uint8Array());
+
+export class Connection implements Member {
+  readonly peer: string;
+  readonly principal: Principal;
+  readonly rooms = new Map<string, Room>();
+  readonly #host: ConnectionHost;
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  #isAlive = true;
+  #isClosing = false;
+  /** Frames that came while a control message was being worked on. */
+  #backlog: Array<[Buffer, boolean]> | undefined;
+  #tokens = BURST;
+  #filledAt = performance.now();
+
+  constructor(
+    host: ConnectionHost,
+    ws: WebSocket,
+    socket: Socket,
+    { peer, principal }: { peer: string; principal: Principal },
+  ) {
+    this.#host = host;
+    this.#ws = ws;
+    this.#socket = socket;
+    this.peer = peer;
+    this.principal = principal;
+    ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    ws.on('pong', () => {
+      this.#isAlive = true;
+    });
+    ws.on('close', () => this.#closed());
+    // A frame that breaks the protocol; ws closes with the code that says so.
+    ws.on('error', () => undefined);
+  }
+
+  /** Writes a whole frame, past the buffers of a library: the same bytes go to many. */
+  send(frame: Buffer): void {
+    if (this.#isClosing) return;
+    this.#socket.write(frame);
+    if (this.#socket.writableLength <= MOST_UNSENT_BYTES) return;
+    this.#host.tooSlow();
+    this.close(SLOW_READER, 'too slow a reader');
+  }
+
+  /** Closes in order, or by force when that takes too long. */
+  close(code: number, reason: string): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#ws.close(code, reason);
+    setTimeout(() => this.#ws.terminate(), CLOSE_GRACE_MS).unref();
+  }
+
+  /** Asks for a sign of life; ends the connection when there was none since the last time. */
+  beat(): void {
+    if (!this.#isAlive) this.#ws.terminate();
+    this.#isAlive = false;
+    this.send(PING);
+  }
+
+  /** Takes it out of a room that it may not be in any more. */
+  expel(room: Room): void {
+    this.rooms.delete(room.name);
+    this.#host.leave(this, room);
+    this.#refuse('ACCESS_ENDED', 'You may not be in this room any more.', room.name);
+    this.send(encodeControl({ type: 'left', room: room.name }));
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    this.#isAlive = true;
+    this.#throttle();
+    if (this.#backlog) this.#backlog.push([data, isBinary]);
+    else if (isBinary) this.#relay(data);
+    else this.#control(data);
+  }
+
+  #relay(payload: Buffer): void {
+    const name = roomOf(payload);
+    const room = name === undefined ? undefined : this.rooms.get(name);
+    if (room) this.#host.relay(room, this, payload);
+    else if (name === undefined)
+      this.#refuse('BAD_REQUEST', 'A binary frame begins with the length and the name of its room.');
+    else this.#refuse('NOT_JOINED', 'Join the room first.', name);
+  }
+
+  #control(data: Buffer): void {
+    const request = parseControl(data);
+    if (!request)
+      this.#refuse('BAD_REQUEST', 'A text frame is {"type":"join"|"leave","room":"card:<id>"|"board:<id>"}.');
+    else if (request.type === 'leave') this.#leave(request);
+    else if (this.rooms.has(request.room)) this.#refuse('CONFLICT', 'You are in this room.', request.room);
+    else if (this.rooms.size >= MOST_ROOMS) {
+      this.#refuse('TOO_MANY_ROOMS', `A connection may be in ${MOST_ROOMS} rooms.`, request.room);
+    } else {
+      // What comes behind a join waits for it: frames for the room may be among it.
+      this.#backlog = [];
+      this.#ws.pause();
+      this.#join(request).finally(() => this.#workOff());
+    }
+  }
+
+  async #join({ room: name }: ControlRequest): Promise<void> {
+    try {
+      const { room, peers } = await this.#host.enter(this, name);
+      if (this.#ws.readyState === this.#ws.OPEN) {
+        this.rooms.set(name, room);
+        this.send(encodeControl({ type: 'joined', room: name, peers }));
+      } else this.#host.leave(this, room);
+    } catch (error) {
+      const refusal = this.#host.refusalOf(error);
+      this.#refuse(refusal?.code ?? 'UNAVAILABLE', refusal?.message ?? 'Try again in a moment.', name);
+    }
+  }
+
+  #leave({ room: name }: ControlRequest): void {
+    const room = this.rooms.get(name);
+    if (!room) {
+      this.#refuse('NOT_JOINED', 'You are not in this room.', name);
+      return;
+    }
+    this.rooms.delete(name);
+    this.#host.leave(this, room);
+    this.send(encodeControl({ type: 'left', room: name }));
+  }
+
+  #workOff(): void {
+    const waiting = this.#backlog ?? [];
+    this.#backlog = undefined;
+    for (const [index, [data, isBinary]] of waiting.entries()) {
+      if (isBinary) this.#relay(data);
+      else this.#control(data);
+      if (!this.#backlog) continue;
+      // That was another join: the rest waits for it.
+      this.#backlog = waiting.slice(index + 1);
+      return;
+    }
+    this.#ws.resume();
+  }
+
+  /** Reads on no faster than frames may come; nothing is lost, the sender is held up. */
+  #throttle(): void {
+    const now = performance.now();
+    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filledAt) / 1000) * FRAMES_PER_SECOND) - 1;
+    this.#filledAt = now;
+    if (this.#tokens >= 0 || this.#ws.isPaused) return;
+    this.#ws.pause();
+    const waitMs = Math.ceil((-this.#tokens / FRAMES_PER_SECOND) * 1000) + 10;
+    setTimeout(() => {
+      if (!this.#backlog) this.#ws.resume();
+    }, waitMs).unref();
+  }
+
+  #refuse(code: string, message: string, room?: string): void {
+    this.send(encodeControl({ type: 'error', code, message, ...(room !== undefined && { room }) }));
+  }
+
+  #closed(): void {
+    this.#isClosing = true;
+    for (const room of this.rooms.values()) this.#host.leave(this, room);
+    this.rooms.clear();
+    this.#host.closed(this);
+  }
+}
