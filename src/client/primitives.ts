@@ -108,6 +108,48 @@ export function decrypt(key: Uint8Array, encrypted: string, context: string): Ui
   return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(null, ciphertext, context, nonce, key);
 }
 
+/**
+ * Encrypts bytes for the relay under the newest of the keys: nonce, then ciphertext (XChaCha20-Poly1305).
+ *
+ * @param keys - by epoch
+ */
+export function sealPayload(
+  keys: ReadonlyMap<number, Uint8Array>,
+  plaintext: Uint8Array,
+  context: string,
+): Uint8Array {
+  const key = newestFirst(keys)[0];
+  if (!key) throw new Error('the board has no key');
+  const nonce = sodium.randombytes_buf(sodium.crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
+  const ciphertext = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, context, null, nonce, key);
+  const sealed = new Uint8Array(nonce.length + ciphertext.length);
+  sealed.set(nonce);
+  sealed.set(ciphertext, nonce.length);
+  return sealed;
+}
+
+/** Decrypts what `sealPayload` made, with the newest key that opens it; undefined when none does. */
+export function openPayload(
+  keys: ReadonlyMap<number, Uint8Array>,
+  sealed: Uint8Array,
+  context: string,
+): Uint8Array | undefined {
+  const nonceLength = sodium.crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
+  const [nonce, ciphertext] = [sealed.subarray(0, nonceLength), sealed.subarray(nonceLength)];
+  for (const key of newestFirst(keys)) {
+    try {
+      return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(null, ciphertext, context, nonce, key);
+    } catch {
+      // Of an older epoch, perhaps.
+    }
+  }
+  return undefined;
+}
+
+function newestFirst(keys: ReadonlyMap<number, Uint8Array>): Uint8Array[] {
+  return [...keys].sort(([one], [other]) => other - one).map(([, key]) => key);
+}
+
 /** Seals to a public key (libsodium sealed box), its ephemeral key where the nonce stands. */
 export function sealTo(publicKey: Uint8Array, plaintext: Uint8Array): string {
   const box = sodium.crypto_box_seal(plaintext, publicKey);

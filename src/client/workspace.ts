@@ -1,11 +1,13 @@
 // Workspaces and boards from the client's side: their keys, and the fields under them.
 import type { Account } from './account.ts';
+import { ApiError } from './http.ts';
 import { decrypt, encrypt, fromBase64, newKey, openSealed, sealTo } from './primitives.ts';
 
 /** A workspace whose key is open. */
 export interface OpenWorkspace {
   id: string;
-  name: string;
+  /** Undefined when the key does not open it, as when a change of it and of the keys crossed: give it a new one. */
+  name: string | undefined;
   role: 'owner' | 'admin' | 'member';
   key: Uint8Array;
   keyEpoch: number;
@@ -78,7 +80,35 @@ export async function listWorkspaces(account: Account): Promise<OpenWorkspace[]>
 function open(account: Account, { encName, encWorkspaceKey, ...reply }: WorkspaceReply): OpenWorkspace {
   const key = openSealed(account.keys, encWorkspaceKey);
   const { id, role, keyEpoch, rotationDue } = reply;
-  return { id, role, keyEpoch, rotationDue, key, name: decode(decrypt(key, encName, WORKSPACE_NAME)) };
+  return { id, role, keyEpoch, rotationDue, key, name: nameUnder(key, encName) };
+}
+
+function nameUnder(key: Uint8Array, encName: string): string | undefined {
+  try {
+    return decode(decrypt(key, encName, WORKSPACE_NAME));
+  } catch {
+    // The boards open all the same.
+    return undefined;
+  }
+}
+
+/**
+ * Makes a request with something under the workspace key: once more, when that key was replaced since the workspace
+ * was opened.
+ */
+async function underCurrentKey<T>(
+  account: Account,
+  workspace: OpenWorkspace,
+  request: (workspace: OpenWorkspace) => Promise<T>,
+): Promise<T> {
+  try {
+    return await request(workspace);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'CONFLICT')) throw error;
+    const current = await openWorkspace(account, workspace.id);
+    if (current.keyEpoch === workspace.keyEpoch) throw error;
+    return request(current);
+  }
 }
 
 /**
@@ -97,16 +127,23 @@ export async function lookUp(
   return { ...found, publicKey: fromBase64(found.publicKey) };
 }
 
-/** Lets somebody in, with the workspace key sealed for them. */
+/**
+ * Lets somebody in, with the workspace key sealed for them.
+ *
+ * @throws {ApiError} CONFLICT when they are in already
+ */
 export async function invite(
-  { transport }: Account,
+  account: Account,
   workspace: OpenWorkspace,
   { id, publicKey }: { id: string; publicKey: Uint8Array },
 ): Promise<void> {
-  await transport.call('POST', `/workspaces/${workspace.id}/members`, {
-    userId: id,
-    encWorkspaceKey: sealTo(publicKey, workspace.key),
-  });
+  await underCurrentKey(account, workspace, ({ key, keyEpoch }) =>
+    account.transport.call('POST', `/workspaces/${workspace.id}/members`, {
+      userId: id,
+      encWorkspaceKey: sealTo(publicKey, key),
+      keyEpoch,
+    }),
+  );
 }
 
 /** Removes a member and replaces every key that they knew; answers the workspace under its new key. */
@@ -123,7 +160,7 @@ export async function removeMember(
  * Replaces the keys of a workspace: a new workspace key for those who are in, a new key for each board, the older ones
  * wrapped anew so that what is there stays readable.
  *
- * @throws {ApiError} CONFLICT when members or boards changed meanwhile: do it again
+ * @throws {ApiError} CONFLICT when keys, members or boards changed meanwhile: open the workspace again and repeat it
  */
 export async function rotateKeys(account: Account, workspace: OpenWorkspace): Promise<OpenWorkspace> {
   const { transport } = account;
@@ -133,6 +170,7 @@ export async function rotateKeys(account: Account, workspace: OpenWorkspace): Pr
   const boards = await everything<BoardReply>(account, `/workspaces/${workspace.id}/boards?archived=1`);
   const rotated = await transport.call<WorkspaceReply>('POST', `/workspaces/${workspace.id}/keys`, {
     epoch,
+    ...(workspace.name !== undefined && { encName: encrypt(key, encode(workspace.name), WORKSPACE_NAME) }),
     members: members.map(({ userId, publicKey }) => ({
       userId,
       encWorkspaceKey: sealTo(fromBase64(publicKey), key),
@@ -148,23 +186,24 @@ export async function rotateKeys(account: Account, workspace: OpenWorkspace): Pr
       ],
     })),
   });
-  const encName = encrypt(key, encode(workspace.name), WORKSPACE_NAME);
-  await transport.call('PATCH', `/workspaces/${workspace.id}`, { encName });
-  return open(account, { ...rotated, encName });
+  return open(account, rotated);
 }
 
 /** Creates a board under a new key. */
 export async function createBoard(
-  { transport }: Account,
+  account: Account,
   workspace: OpenWorkspace,
   name: string,
 ): Promise<OpenBoard> {
   const key = newKey();
-  const reply = await transport.call<BoardReply>('POST', `/workspaces/${workspace.id}/boards`, {
-    encName: encrypt(key, encode(name), BOARD_NAME),
-    encBoardKey: encrypt(workspace.key, key, BOARD_KEY),
+  return underCurrentKey(account, workspace, async (current) => {
+    const reply = await account.transport.call<BoardReply>('POST', `/workspaces/${workspace.id}/boards`, {
+      encName: encrypt(key, encode(name), BOARD_NAME),
+      encBoardKey: encrypt(current.key, key, BOARD_KEY),
+      keyEpoch: current.keyEpoch,
+    });
+    return unlock(current, reply);
   });
-  return unlock(workspace, reply);
 }
 
 /** Opens a board of a workspace. */

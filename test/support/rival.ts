@@ -6,8 +6,6 @@ import { until } from './serve.ts';
 export interface Rival {
   /** Begins a transaction, and runs a statement in it: what it locks is held. */
   hold(statement: string, values?: unknown[]): Promise<void>;
-  /** Holds more in the same transaction. */
-  also(statement: string, values?: unknown[]): Promise<void>;
   /** Lets go of it; what the statement wrote is gone unless it is to be kept. */
   release(end?: 'ROLLBACK' | 'COMMIT'): Promise<void>;
   /** Waits until so many connections to the database wait for a lock. */
@@ -35,9 +33,6 @@ export async function openRival({ settings }: TestDatabase): Promise<Rival> {
   return {
     hold: async (statement, values) => {
       await client.query('BEGIN');
-      await client.query(statement, values);
-    },
-    also: async (statement, values) => {
       await client.query(statement, values);
     },
     release: async (end = 'ROLLBACK') => {
