@@ -12,14 +12,16 @@ import {
 } from 'fastify';
 import { hashAddress } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config/config.ts';
+import { Overloaded } from '../../platform/overloaded.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { type BodyBudget, boundLargeBodies, LARGE_BODY_BYTES } from './body-budget.ts';
 import { countInFlight, type InFlight } from './close.ts';
 import type { ErrorShape } from './error-shapes.ts';
 import { badRequest, HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
-import { handleRoute } from './handle.ts';
+import { admit, handleRoute } from './handle.ts';
 import { useJsonWorkers } from './json-work.ts';
-import type { BodyType, Method, Route } from './route.ts';
+import type { BodyType, Method, RequestContext, Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 declare module 'fastify' {
@@ -58,6 +60,8 @@ export interface AppOptions {
   errorPage?: (error: HttpError, request: FastifyRequest) => ErrorPage | undefined;
   /** Sees each request before the router does, and answers it or calls `next`; for paths that must cost next to nothing. */
   intercept?: Intercept;
+  /** What there is room for of large bodies; that of the process, which all its applications share, unless given. */
+  bodyBudget?: BodyBudget;
 }
 
 const COMMON_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
@@ -96,6 +100,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // Bodies stay bytes until the order of refusals asks for them (handle.ts).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.decorateRequest('asker');
 
   countInFlight(app, inFlight);
   app.addHook('onRequest', async (request, reply) => {
@@ -175,34 +180,37 @@ function notAllowed(allow: string): HttpError {
 /** @returns what each address takes, those without a parameter first */
 function addRoutes(
   app: FastifyInstance,
-  { platform }: AppOptions,
+  { platform, bodyBudget }: AppOptions,
   prefix: string,
   routes: Route[],
 ): Allowed[] {
   const methodsOf = new Map<string, Method[]>();
+  const boundBodies = boundLargeBodies(bodyBudget);
   for (const route of routes) {
     const url = prefix + fastifyPath(route.path);
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), route.method]);
     const bodyTypes: BodyType[] | undefined = route.body && (route.bodyTypes ?? ['application/json']);
+    const bodyLimit = route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES;
+    const contextOf = (request: FastifyRequest): RequestContext => ({
+      method: request.method,
+      addressHash: hashAddress(platform.secrets.addressKey, request.ip),
+      isHead: request.method === 'HEAD',
+      headers: request.headers,
+      log: request.log,
+    });
     app.route({
       method: route.method,
       url,
-      bodyLimit: route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+      bodyLimit,
       config: { template: prefix + route.path, ...(bodyTypes && { bodyTypes }) },
+      ...(route.guard && {
+        onRequest: async (request: FastifyRequest) => {
+          request.asker = await admit(route, request, contextOf(request));
+        },
+      }),
+      ...(bodyLimit > LARGE_BODY_BYTES && { preParsing: boundBodies }),
       handler: (request, reply) =>
-        handleRoute(
-          route,
-          request,
-          reply,
-          () => ({
-            method: request.method,
-            addressHash: hashAddress(platform.secrets.addressKey, request.ip),
-            isHead: request.method === 'HEAD',
-            headers: request.headers,
-            log: request.log,
-          }),
-          platform.limiter,
-        ),
+        handleRoute(route, request, reply, () => contextOf(request), platform.limiter),
     });
   }
   const allowed: Allowed[] = [];
@@ -252,8 +260,12 @@ function answerError(
   reply: FastifyReply,
 ): void {
   const error = toHttpError(thrown);
-  if (error.statusCode >= 500) {
-    request.log.error({ error: thrown, method: request.method, path: pathOf(request) }, 'request failed');
+  const what = { method: request.method, path: pathOf(request) };
+  if (thrown instanceof Overloaded) {
+    // No failure of ours: of these there are many, and where they come from is known.
+    request.log.warn({ reason: thrown.message, ...what }, 'request refused: the server is busy');
+  } else if (error.statusCode >= 500) {
+    request.log.error({ error: thrown, ...what }, 'request failed');
   }
   const isApi = pathOf(request).startsWith('/api/') || pathOf(request) === '/api';
   const page = isApi ? undefined : options.errorPage?.(error, request);

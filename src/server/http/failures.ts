@@ -1,5 +1,6 @@
 // Turns whatever went wrong into a refusal fit for a client: never a stack, never a framework's own shape.
 import type { Socket } from 'node:net';
+import { isConflict } from '../../platform/database/in-transaction.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { codeOf } from '../../platform/errors.ts';
 import { Overloaded } from '../../platform/overloaded.ts';
@@ -29,7 +30,7 @@ export function toHttpError(error: unknown): HttpError {
       return unavailable('The server is stopping.');
   }
   if (isDatabaseUnavailable(error)) return unavailable('The database cannot be reached at the moment.');
-  if (error instanceof Overloaded) return unavailable('The server is busy.');
+  if (error instanceof Overloaded || isConflict(error)) return unavailable('The server is busy.');
   return new HttpError('INTERNAL', 'Something went wrong on the server.');
 }
 

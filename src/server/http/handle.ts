@@ -11,6 +11,39 @@ import { decodeFormBody, decodeJsonBody, encodeLargeJson, isLargeReply } from '.
 import type { RequestContext, Route, RouteReply } from './route.ts';
 import { serializerOf } from './serializer.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, once the route's guard has let them in. */
+    asker: Asker | undefined;
+  }
+}
+
+export interface Asker {
+  context: RequestContext;
+  /** What the route's guard answered. */
+  principal: unknown;
+}
+
+/**
+ * Lets a request in, or not, before its body is read: nobody whom the guard refuses makes us hold one. 413 comes before
+ * that as far as the length was announced; else while the body is read.
+ *
+ * @throws {HttpError} PAYLOAD_TOO_LARGE, and what the guard throws
+ */
+export async function admit(
+  { guard, method }: Route,
+  { headers, routeOptions }: FastifyRequest,
+  context: RequestContext,
+): Promise<Asker> {
+  const most = routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY;
+  // Nobody reads what comes with a GET.
+  if (method !== 'GET' && Number(headers['content-length'] ?? 0) > most) {
+    // The client may be about to send all of it.
+    throw new HttpError('PAYLOAD_TOO_LARGE', 'The body is too large.', { headers: { connection: 'close' } });
+  }
+  return { context, principal: await guard?.(context) };
+}
+
 /** Runs a route and sends its reply. */
 export async function handleRoute(
   route: Route,
@@ -19,15 +52,14 @@ export async function handleRoute(
   makeContext: () => RequestContext,
   limiter: RateLimiter,
 ): Promise<FastifyReply> {
-  const context = makeContext();
+  const asker: Asker = request.asker ?? { context: makeContext(), principal: undefined };
   const decoded = route.body ? await decodeBody(request, route.body) : undefined;
   if (decoded && 'value' in decoded) route.refuseTooLarge?.(decoded.value);
 
-  const principal = await route.guard?.(context);
-  const reservation = await reserve(route, request, { context, principal }, limiter);
+  const reservation = await reserve(route, request, asker, limiter);
   let status = 500;
   try {
-    const answer = await run(route, request, decoded, { context, principal });
+    const answer = await run(route, request, decoded, asker);
     status = answer.status;
     await settle(reservation, route, status, reply);
     return await send(route, answer, reply);
@@ -36,12 +68,6 @@ export async function handleRoute(
     await settle(reservation, route, toHttpError(error).statusCode, reply);
     throw error;
   }
-}
-
-interface Asker {
-  context: RequestContext;
-  /** What the route's guard answered. */
-  principal: unknown;
 }
 
 async function decodeBody(request: FastifyRequest, schema: z.ZodType): Promise<Decoded> {
@@ -134,13 +160,19 @@ function collect(problems: FieldMessages, error: z.ZodError | undefined): void {
 
 async function send(
   route: Route,
-  { status, body, headers }: RouteReply,
+  { status, body, headers, takeOver }: RouteReply,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   reply.code(status);
   // Replies may hold content of users; what may be kept says so itself.
   reply.header('cache-control', 'no-store');
   if (headers) reply.headers(headers);
+  if (takeOver) {
+    reply.hijack();
+    reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>);
+    takeOver(reply.raw);
+    return reply;
+  }
   if (body === undefined) return reply.send();
   const description = route.replies[status];
   const type = headers?.['content-type'] ?? description?.contentType ?? 'application/json; charset=utf-8';

@@ -1,5 +1,6 @@
 // The one way to define a route: its zod schemas validate the request, type the handler, and make the OpenAPI
 // document and the compiled reply serializer (house rule 3).
+import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { z } from 'zod';
 import type { RateLimit } from '../../platform/rate-limiter.ts';
@@ -26,6 +27,8 @@ export interface RouteReply {
   /** An object goes through the reply schema of its status; text, bytes and parts of either go as they are. */
   body?: object | string | Uint8Array | Uint8Array[] | AsyncGenerator<string>;
   headers?: Record<string, string>;
+  /** Writes the body itself, for as long as it takes; status and headers are set. */
+  takeOver?: (response: ServerResponse) => void;
 }
 
 export interface ReplyDescription {

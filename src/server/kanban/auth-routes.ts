@@ -1,5 +1,6 @@
 // Auth: accounts, sessions, second factors, recovery (kanban-api.md, Auth).
 import { z } from 'zod';
+import { listCredentials } from '../../services/kanban/accounts/list-credentials.ts';
 import { login } from '../../services/kanban/accounts/login.ts';
 import { beginRecovery, finishRecovery } from '../../services/kanban/accounts/recovery.ts';
 import { beginLogin, KDF, register } from '../../services/kanban/accounts/register.ts';
@@ -9,7 +10,6 @@ import { confirmTotp, disableTotp, enrollTotp } from '../../services/kanban/acco
 import {
   beginWebauthnRegistration,
   finishWebauthnRegistration,
-  listWebauthnCredentials,
   removeWebauthnCredential,
 } from '../../services/kanban/accounts/webauthn.ts';
 import type { KanbanService } from '../../services/kanban/kanban-service.ts';
@@ -20,6 +20,7 @@ import { body, encrypted, idParam, pageQuery } from './fields.ts';
 import { noSessionCookie, sessionCookie } from './guards.ts';
 import { attemptsLimit, open, signedIn } from './routes.ts';
 import * as schema from './schemas.ts';
+import { assertionAnswer, registrationAnswer } from './webauthn-schemas.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -39,8 +40,6 @@ const keys = {
   encSymmetricKey: encrypted(),
   encRecoveryBlob: encrypted(),
 };
-
-const anyObject = z.record(z.string(), z.unknown(), { error: 'must be a JSON object' });
 
 /** The routes under /api/auth. */
 export function authRoutes(service: KanbanService): Route[] {
@@ -100,7 +99,7 @@ export function authRoutes(service: KanbanService): Route[] {
         email,
         authHash,
         totp: code.nullish(),
-        webauthn: anyObject.nullish().meta({ description: 'An assertion, in place of `totp`.' }),
+        webauthn: assertionAnswer.nullish().meta({ description: 'An assertion, in place of `totp`.' }),
       }),
       replies: {
         200: {
@@ -243,7 +242,7 @@ export function authRoutes(service: KanbanService): Route[] {
       path: '/auth/webauthn/verify',
       operationId: 'finishWebauthn',
       summary: 'Finish the registration of a WebAuthn credential',
-      body: z.looseObject({ id: text({ least: 1, most: 1024 }) }, { error: 'must be a JSON object' }).meta({
+      body: registrationAnswer.meta({
         description: 'What `navigator.credentials.create()` answered, as JSON.',
       }),
       replies: {
@@ -259,12 +258,12 @@ export function authRoutes(service: KanbanService): Route[] {
       method: 'GET',
       path: '/auth/webauthn',
       operationId: 'listWebauthn',
-      summary: 'List the WebAuthn credentials',
+      summary: 'List the WebAuthn credentials, oldest first',
       query: pageQuery(),
-      replies: { 200: { description: 'All of them.', schema: schema.pages.credentials } },
-      handler: async ({ principal }) => ({
+      replies: { 200: { description: 'A page.', schema: schema.pages.credentials } },
+      handler: async ({ principal, query }) => ({
         status: 200,
-        body: { items: await listWebauthnCredentials(service, principal.accountId), nextCursor: null },
+        body: await listCredentials(service, principal.accountId, query),
       }),
     }),
     signedIn(service, 'writes', {

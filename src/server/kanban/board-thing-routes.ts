@@ -7,7 +7,7 @@ import {
   createBoardThing,
   deleteBoardThing,
 } from '../../services/kanban/boards/board-things.ts';
-import { listObjects } from '../../services/kanban/boards/list-objects.ts';
+import { type ListedKind, listObjects } from '../../services/kanban/boards/list-objects.ts';
 import { changePlaced, createPlaced, deletePlaced } from '../../services/kanban/boards/placed-things.ts';
 import type { KanbanService } from '../../services/kanban/kanban-service.ts';
 import type { Route } from '../http/route.ts';
@@ -18,8 +18,6 @@ import {
   flag,
   id,
   idParam,
-  LONG_BODY_LIMIT,
-  LONG_FIELD_LIMIT,
   moment,
   oneOf,
   only,
@@ -93,7 +91,6 @@ function routesOf(service: KanbanService, things: ThingRoutes): Route[] {
       operationId: `create${things.id}`,
       summary: `Create a ${name}`,
       params: idParam,
-      bodyLimitBytes: LONG_BODY_LIMIT,
       body: things.createBody,
       replies: { 201: { description: `The ${name}.`, schema: reply } },
       errors: [...errors],
@@ -126,7 +123,6 @@ function routesOf(service: KanbanService, things: ThingRoutes): Route[] {
       summary: `Change a ${name}`,
       description: 'What is left out stays; null clears what may be empty.',
       params: idParam,
-      bodyLimitBytes: LONG_BODY_LIMIT,
       body: changeBody,
       replies: { 200: { description: `The ${name}.`, schema: reply } },
       errors: [...errors],
@@ -239,7 +235,7 @@ function cardTemplates(service: KanbanService): ThingRoutes {
     reply: schema.cardTemplate,
     page: schema.pages.cardTemplates,
     list: listOf(service, 'cardTemplate'),
-    createBody: body({ encName: encrypted(), encContent: encrypted(LONG_FIELD_LIMIT) }),
+    createBody: body({ encName: encrypted(), encContent: encrypted() }),
     create,
     remove,
   };
@@ -257,7 +253,7 @@ function ownedBy(
   };
 }
 
-function listOf(service: KanbanService, thing: Parameters<typeof listObjects>[2]): ThingRoutes['list'] {
+function listOf(service: KanbanService, thing: ListedKind): ThingRoutes['list'] {
   return (accountId, boardId, { limit, cursor, archived }) =>
     listObjects(service, accountId, thing, {
       limit: Number(limit),

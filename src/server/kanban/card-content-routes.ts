@@ -11,14 +11,16 @@ import {
 import { listChecklists, readChecklist } from '../../services/kanban/cards/checklists.ts';
 import { changeComment, createComment, deleteComment } from '../../services/kanban/cards/comments.ts';
 import type { KanbanService } from '../../services/kanban/kanban-service.ts';
+import { HttpError } from '../http/errors.ts';
 import type { Route } from '../http/route.ts';
 import { body, encrypted, flag, id, idParam, moment, only, pageQuery } from './fields.ts';
 import { signedIn } from './routes.ts';
 import * as schema from './schemas.ts';
 
 const MOST_MENTIONS = 100;
-// What stands around the content of an attachment in its body.
+// What stands around the content of an attachment in its body, and around the ciphertext in the content.
 const AROUND_CONTENT = 131_072;
+const AROUND_CIPHERTEXT = 128;
 
 const mentions = z
   .array(id, { error: 'must be a list' })
@@ -212,7 +214,7 @@ function checklistItems(service: KanbanService): Route[] {
 
 function attachments(service: KanbanService): Route[] {
   const most = service.platform.config.kanban.attachmentMaxBytes;
-  const mostCharacters = Math.ceil((most * 4) / 3) + 128;
+  const mostCharacters = Math.ceil((most * 4) / 3) + AROUND_CIPHERTEXT;
   return [
     signedIn(service, 'reads', {
       method: 'GET',
@@ -235,7 +237,8 @@ function attachments(service: KanbanService): Route[] {
       description: `At most ${most} bytes of ciphertext.`,
       params: idParam,
       bodyLimitBytes: mostCharacters + AROUND_CONTENT,
-      body: body({ encName: encrypted(), encContent: encrypted(mostCharacters + 1024) }),
+      refuseTooLarge: (input) => refuseLargeContent(input, mostCharacters),
+      body: body({ encName: encrypted(), encContent: encrypted(mostCharacters) }),
       replies: { 201: { description: 'The attachment.', schema: schema.attachment } },
       errors: ['FORBIDDEN'],
       handler: async ({ principal, params, body: input }) => ({
@@ -272,4 +275,11 @@ function attachments(service: KanbanService): Route[] {
       },
     }),
   ];
+}
+
+function refuseLargeContent(input: unknown, mostCharacters: number): void {
+  if (typeof input !== 'object' || input === null || !('encContent' in input)) return;
+  const { encContent } = input;
+  if (typeof encContent !== 'string' || encContent.length <= mostCharacters) return;
+  throw new HttpError('PAYLOAD_TOO_LARGE', `The content has more than ${mostCharacters} characters.`);
 }

@@ -6,7 +6,7 @@ import { timestamp } from '../http/fields.ts';
 const required = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is required' : `must be ${what}`;
 
-/** Largest encrypted field, and largest encrypted description or template, in characters (all of one byte). */
+/** Largest encrypted field, and largest encrypted description of a board or card, in characters (all of one byte). */
 export const FIELD_LIMIT = 65_536;
 export const LONG_FIELD_LIMIT = 1_048_576;
 
@@ -64,7 +64,9 @@ function pageLimit(fallback: number, most: number) {
     .transform(Number)
     .refine((value) => value >= 1 && value <= most, `must be a whole number from 1 to ${most}`)
     .default(fallback)
-    .meta({ description: `How many at most; ${fallback} unless told otherwise, at most ${most}.` });
+    .meta({
+      description: `How many at most; ${fallback} unless told otherwise, at most ${most}. A page of large things has fewer, and a \`nextCursor\`.`,
+    });
 }
 
 /** Query of a list. */

@@ -35,11 +35,12 @@ export function meRoutes(service: KanbanService): Route[] {
       path: '/me/export',
       operationId: 'exportMe',
       summary: 'Everything you can read, as it is stored',
-      description: 'Streamed: account, memberships, and every workspace with its boards.',
+      description:
+        'Streamed: account, sessions, credentials and memberships, notifications, and every workspace with its boards. No secrets.',
       replies: { 200: { description: 'The export.', contentType: 'application/json; charset=utf-8' } },
       handler: async ({ principal }) => ({
         status: 200,
-        body: exportAccount(service, principal.accountId),
+        body: exportAccount(service, principal),
         headers: { 'content-disposition': 'attachment; filename="export.json"' },
       }),
     }),
@@ -94,11 +95,12 @@ export function meRoutes(service: KanbanService): Route[] {
       method: 'GET',
       path: '/me/sessions',
       operationId: 'listSessions',
-      summary: 'Where you are signed in',
-      replies: { 200: { description: 'All sessions, newest first.', schema: schema.pages.sessions } },
-      handler: async ({ principal }) => ({
+      summary: 'Where you are signed in, newest first',
+      query: pageQuery(),
+      replies: { 200: { description: 'A page.', schema: schema.pages.sessions } },
+      handler: async ({ principal, query }) => ({
         status: 200,
-        body: { items: await listSessions(service, principal), nextCursor: null },
+        body: await listSessions(service, principal, query),
       }),
     }),
     signedIn(service, 'writes', {

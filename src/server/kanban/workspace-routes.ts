@@ -36,6 +36,10 @@ const workspaceParam = z.object({ wsId: id });
 // Keys of a thousand boards with ten epochs each.
 const ROTATION_BODY_LIMIT = 16 * 1024 * 1024;
 const epoch = z.int({ error: 'must be a whole number' }).min(1).max(1_000_000);
+const keyEpoch = epoch.optional().meta({
+  description:
+    '`keyEpoch` of the workspace whose key was used; when it is not the current one any more: 409, read the workspace again.',
+});
 
 /** The routes under /api/workspaces. */
 export function workspaceRoutes(service: KanbanService): Route[] {
@@ -129,7 +133,7 @@ export function workspaceRoutes(service: KanbanService): Route[] {
       summary: 'Add a member',
       description: 'Admins and owners. The workspace key is sealed for the invitee.',
       params: idParam,
-      body: body({ userId: id, encWorkspaceKey: encrypted() }),
+      body: body({ userId: id, encWorkspaceKey: encrypted(), keyEpoch }),
       replies: { 201: { description: 'The member.', schema: schema.member } },
       errors: ['FORBIDDEN', 'CONFLICT'],
       handler: async ({ principal, params, body: input }) => ({
@@ -172,11 +176,14 @@ export function workspaceRoutes(service: KanbanService): Route[] {
       operationId: 'rotateKeys',
       summary: 'Replace the keys of a workspace',
       description:
-        'Admins and owners. All in one transaction: `epoch` is the current one plus one; members, boards and the epochs of their keys are exactly those that exist, and a board may get a key of the new epoch.',
+        'Admins and owners. All in one transaction, `encName` too: `epoch` is the current one plus one; members, boards and the epochs of their keys are exactly those that exist, and a board may get a key of the new epoch.',
       params: idParam,
       bodyLimitBytes: ROTATION_BODY_LIMIT,
       body: body({
         epoch,
+        encName: encrypted()
+          .optional()
+          .meta({ description: 'The name under the new key; the old one stays when left out.' }),
         members: z.array(z.object({ userId: id, encWorkspaceKey: encrypted() })).max(1000),
         boards: z
           .array(
@@ -221,9 +228,10 @@ export function workspaceRoutes(service: KanbanService): Route[] {
         encName: encrypted(),
         encDescription: encrypted(LONG_FIELD_LIMIT).nullish(),
         encBoardKey: encrypted().meta({ description: 'Under the workspace key.' }),
+        keyEpoch,
       }),
       replies: { 201: { description: 'The board.', schema: schema.board } },
-      errors: ['FORBIDDEN'],
+      errors: ['FORBIDDEN', 'CONFLICT'],
       handler: async ({ principal, params, body: input }) => ({
         status: 201,
         body: await createBoard(service, principal.accountId, params.wsId, input),

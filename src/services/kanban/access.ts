@@ -59,7 +59,8 @@ export type Row = Record<string, unknown> & { id: string; boardId: string; cardI
 
 /**
  * The same for whoever is about to change something: the board is held for the rest of the transaction, and the row of
- * what the request names comes as it is under the lock. Board first, by everybody: so no two wait for each other.
+ * what the request names comes as it is under the lock. So does the membership: it ends behind this change or before
+ * it, and never while this waits. Membership, board, row, by everybody in this order: so no two wait for each other.
  *
  * @returns for a board itself a row with no more than its id
  * @throws {KanbanError} NOT_FOUND
@@ -70,18 +71,19 @@ export async function lockTarget(
   { kind, id }: Target,
 ): Promise<BoardAccess & { row: Row }> {
   const access = sql`board.workspace_id AS access_workspace_id, workspace_member.role AS access_role`;
-  // Locking the row too makes PostgreSQL read it anew when the lock was waited for.
+  // PostgreSQL locks in the order of the clauses, and reads a row that it locks anew when the lock was waited for.
   const query =
     kind === 'board'
       ? sql<LockedRow>`
         SELECT board.id, board.id AS board_id, ${access} FROM board JOIN workspace_member USING (workspace_id)
-        WHERE board.id = ${id} AND workspace_member.account_id = ${accountId} FOR NO KEY UPDATE OF board`
+        WHERE board.id = ${id} AND workspace_member.account_id = ${accountId}
+        FOR KEY SHARE OF workspace_member FOR NO KEY UPDATE OF board`
       : sql<LockedRow>`
-        SELECT target.*, ${access}
+        SELECT ${kind === 'attachment' ? ATTACHMENT : sql`target.*`}, ${access}
         FROM ${tableOf(kind)} AS target JOIN board ON board.id = target.board_id
           JOIN workspace_member USING (workspace_id)
         WHERE target.id = ${id} AND workspace_member.account_id = ${accountId}
-        FOR NO KEY UPDATE OF board, target`;
+        FOR KEY SHARE OF workspace_member FOR NO KEY UPDATE OF board FOR NO KEY UPDATE OF target`;
   const { rows } = await query.execute(transaction);
   const [locked] = rows;
   if (!locked) throw notFound();
@@ -90,6 +92,9 @@ export async function lockTarget(
 }
 
 type LockedRow = Row & { accessWorkspaceId: string; accessRole: Role };
+
+// Nobody changes an attachment, and its content may have 14 MB.
+const ATTACHMENT = sql`target.id, target.board_id, target.card_id`;
 
 function tableOf(kind: Exclude<TargetKind, 'board'>) {
   return sql.table(snakeCase(RESOURCES[kind].table));
@@ -102,7 +107,7 @@ function snakeCase(name: string): string {
 /**
  * Access to a workspace.
  *
- * @param lock - whether to hold the workspace for the rest of the transaction
+ * @param lock - whether to hold the workspace, and then the membership, for the rest of the transaction
  * @throws {KanbanError} NOT_FOUND
  */
 export async function requireWorkspace(
@@ -117,7 +122,10 @@ export async function requireWorkspace(
     .select(['workspace.id as workspaceId', 'workspaceMember.role'])
     .where('workspace.id', '=', workspaceId)
     .where('workspaceMember.accountId', '=', accountId);
-  const access = await (lock ? query.forUpdate('workspace') : query).executeTakeFirst();
+  const access = await (lock
+    ? query.forUpdate('workspace').forShare('workspaceMember')
+    : query
+  ).executeTakeFirst();
   if (!access) throw notFound();
   return access;
 }

@@ -31,6 +31,7 @@ function routes(): Route[] {
       handler: async ({ params, body }) => {
         if (body.name === 'taken')
           throw new HttpError('CONFLICT', 'It is taken.', { serviceCode: 'THING_TAKEN' });
+        if (body.name === 'deadlock') throw Object.assign(new Error('a deadlock'), { code: '40P01' });
         if (body.name === 'boom') throw new Error('secret inside: /src/thing.ts');
         const reply = { id: params.id, at: null, internal: 'never shown' };
         return { status: 201, body: reply };
@@ -100,6 +101,7 @@ describe.each<[string, ErrorShape, (code: string, status: number) => unknown]>([
     [400, 'BAD_REQUEST', '/things/t1?color=green', '{"name":"a"}', 'application/json'],
     [409, 'THING_TAKEN', '/things/t1', '{"name":"taken"}', 'application/json'],
     [500, 'INTERNAL', '/things/t1', '{"name":"boom"}', 'application/json'],
+    [503, 'UNAVAILABLE', '/things/t1', '{"name":"deadlock"}', 'application/json'],
   ])('answers %i %s for %s', async (status, code, path, body, type) => {
     const response = await make(path, body, type);
     expect(response.status).toBe(status);

@@ -355,6 +355,36 @@ describe.each(backends())('on $name', (backend) => {
     ).toBe(401);
   });
 
+  test('a public key to which nothing can be sealed is refused; of one that is there already, recovery shows nothing', async () => {
+    // The points of small order on Curve25519: 0, 1, two of order eight, p - 1, p, p + 1.
+    const points = [
+      '00'.repeat(32),
+      `01${'00'.repeat(31)}`,
+      'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+      '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+      `ec${'ff'.repeat(30)}7f`,
+      `ed${'ff'.repeat(30)}7f`,
+      `ee${'ff'.repeat(30)}7f`,
+    ].map((point) => Buffer.from(point, 'hex').toString('base64url'));
+    const account = registration('low-order@example.org');
+    for (const publicKey of points) {
+      expect(await post('/auth/register', { ...account, publicKey })).toMatchObject({
+        status: 400,
+        body: { error: { details: { publicKey: expect.anything() } } },
+      });
+    }
+    expect((await post('/auth/register', account)).status).toBe(201);
+    for (const publicKey of points) {
+      await server.platform.database
+        .updateTable('account')
+        .set({ publicKey })
+        .where('email', '=', account.email)
+        .execute();
+      const { status, body } = await post('/auth/recovery', { email: account.email });
+      expect({ status, length: body.sealedChallenge.length }).toEqual({ status: 200, length: 122 });
+    }
+  });
+
   test('deletion shreds at once, hands workspaces over, and the purge leaves nothing that names the account', async () => {
     const home = await furnish(server);
     const { owner, workspaceId, cardId, boardId } = home;

@@ -113,6 +113,33 @@ test('keys are replaced all together, exactly those that exist, one epoch on', a
   });
 });
 
+test('what is wrapped under a key that was replaced is refused, when the body says which', async () => {
+  const { owner, workspaceId, boardId } = await furnish(server);
+  const path = `/workspaces/${workspaceId}`;
+  const guest = await join(server);
+  const board = { encName: sealed('b'), encBoardKey: sealed('k') };
+  const invitation = { userId: guest.id, encWorkspaceKey: sealed('k') };
+  const rotated = await owner.post(`${path}/keys`, {
+    epoch: 2,
+    encName: sealed('under the new key'),
+    members: [{ userId: owner.id, encWorkspaceKey: sealed('k') }],
+    boards: [{ boardId, encBoardKeys: [{ epoch: 1, encBoardKey: sealed('k') }] }],
+  });
+  expect(rotated.body).toMatchObject({ keyEpoch: 2, encName: sealed('under the new key') });
+  for (const keyEpoch of [1, 3]) {
+    expect((await owner.post(`${path}/boards`, { ...board, keyEpoch })).body.error.code).toBe('CONFLICT');
+    expect((await owner.post(`${path}/members`, { ...invitation, keyEpoch })).body.error.code).toBe(
+      'CONFLICT',
+    );
+  }
+  expect((await owner.get(`${path}/boards`)).body.items).toHaveLength(1);
+  expect((await owner.get(`${path}/members`)).body.items).toHaveLength(1);
+  const made = await owner.post(`${path}/boards`, { ...board, keyEpoch: 2 });
+  expect(made.body.encBoardKeys).toEqual([{ epoch: 2, encBoardKey: sealed('k') }]);
+  expect((await owner.post(`${path}/members`, { ...invitation, keyEpoch: 2 })).status).toBe(201);
+  expect((await owner.post(`${path}/boards`, board)).status).toBe(201);
+});
+
 test('limits: changes of cards in one window, other writes in another, reads in a third', async () => {
   const limited = await startKanbanServer({
     settings: {

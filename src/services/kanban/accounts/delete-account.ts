@@ -1,5 +1,6 @@
 // Deleting an account: what could open anything of it goes at once, the rows that name it after 30 days.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../../../platform/database/in-transaction.ts';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -24,7 +25,7 @@ export async function deleteAccount(service: KanbanService, accountId: string): 
   const { clock, config, database } = service.platform;
   const deletedAt = new Date(clock.now());
   const purgeAfter = new Date(deletedAt.getTime() + config.kanban.deleteAfterMs);
-  const changes = await database.transaction().execute(async (transaction) => {
+  const changes = await inTransaction(database, async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('account')
       .set({

@@ -72,7 +72,7 @@ async function count(
   });
 }
 
-/** Takes an attempt back that was neither right nor wrong: the second factor is still to come. */
+/** Takes an attempt back that was neither right nor wrong: the second factor is still to come, or we are busy. */
 export async function forgiveAttempt({ platform }: KanbanService, attempt: Attempt): Promise<void> {
   await platform.database
     .updateTable('loginFailure')

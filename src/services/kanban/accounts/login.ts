@@ -1,5 +1,6 @@
 // Signing in. An unknown address and a wrong hash are one answer, in body, status and time (contract, section 5).
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { AccountTable } from '../../../platform/database/kanban-tables.ts';
 import { verifyAgainstNothing, verifyPassword } from '../../../platform/passwords.ts';
 import { KanbanError } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -8,7 +9,7 @@ import { type Attempt, beginAttempt, endAttempt, forgiveAttempt } from './login-
 import type { User } from './register.ts';
 import { startSession } from './sessions.ts';
 import { invalidTotp, useTotp } from './totp.ts';
-import { beginWebauthnLogin, useWebauthn } from './webauthn.ts';
+import { type AssertionAnswer, beginWebauthnLogin, useWebauthn } from './webauthn.ts';
 
 export interface Login {
   email: string;
@@ -16,7 +17,7 @@ export interface Login {
   /** A code of the app, or a recovery code. */
   totp?: string | null | undefined;
   /** An assertion of a registered credential, in place of `totp`. */
-  webauthn?: Record<string, unknown> | null | undefined;
+  webauthn?: AssertionAnswer | null | undefined;
   addressHash: string;
   userAgent: string | undefined;
 }
@@ -58,19 +59,34 @@ export async function login(service: KanbanService, input: Login): Promise<Signe
     isKnownAddress: account?.isKnownAddress ?? false,
   };
   await beginAttempt(service, attempt);
+  try {
+    const signedIn = await checkAndStart(service, account, input);
+    await endAttempt(service, attempt);
+    await rememberAddress(service, signedIn.user.id, input.addressHash);
+    return signedIn;
+  } catch (error) {
+    // A second factor that is still to come, a server that is busy: nobody has guessed wrong.
+    if (!isWrongGuess(error)) await forgiveAttempt(service, attempt);
+    throw error;
+  }
+}
+
+async function checkAndStart(
+  service: KanbanService,
+  account: Selectable<AccountTable> | undefined,
+  input: Login,
+): Promise<SignedIn> {
   const isRight = account?.authHash
     ? await verifyPassword(account.authHash, input.authHash)
     : await verifyAgainstNothing(input.authHash);
   if (!account?.authHash || !isRight) throw invalidCredentials();
-  if (account.totpEnabled) await requireSecondFactor(service, account.id, input, attempt);
+  if (account.totpEnabled) await requireSecondFactor(service, account.id, input);
   const token = await startSession(service, {
     accountId: account.id,
     authHash: account.authHash,
     userAgent: input.userAgent,
   });
   if (token === undefined) throw invalidCredentials();
-  await endAttempt(service, attempt);
-  await rememberAddress(service, account.id, input.addressHash);
   return {
     user: {
       id: account.id,
@@ -85,6 +101,12 @@ export async function login(service: KanbanService, input: Login): Promise<Signe
   };
 }
 
+function isWrongGuess(error: unknown): boolean {
+  return (
+    error instanceof KanbanError && (error.code === 'INVALID_CREDENTIALS' || error.code === 'INVALID_TOTP')
+  );
+}
+
 function invalidCredentials(): KanbanError {
   return new KanbanError('INVALID_CREDENTIALS', 'The address and the password do not match.');
 }
@@ -93,10 +115,8 @@ async function requireSecondFactor(
   service: KanbanService,
   accountId: string,
   { totp, webauthn }: Login,
-  attempt: Attempt,
 ): Promise<void> {
   if (totp == null && webauthn == null) {
-    await forgiveAttempt(service, attempt);
     const options = await beginWebauthnLogin(service, accountId);
     throw new KanbanError('TOTP_REQUIRED', 'A second factor is needed: a code, or a registered credential.', {
       ...(options && { details: { webauthn: options } }),
@@ -115,9 +135,22 @@ async function rememberAddress(
   addressHash: string,
 ): Promise<void> {
   const signedInAt = new Date(platform.clock.now());
+  // Of an account that is there: the deletion may have come between, and would leave this behind.
   await platform.database
     .insertInto('accountAddress')
-    .values({ accountId, addressHash, signedInAt })
+    .columns(['accountId', 'addressHash', 'signedInAt'])
+    .expression((select) =>
+      select
+        .selectFrom('account')
+        .select([
+          'id',
+          sql<string>`${addressHash}::text`.as('addressHash'),
+          sql<Date>`${signedInAt}::timestamptz`.as('signedInAt'),
+        ])
+        .where('id', '=', accountId)
+        .where('deletedAt', 'is', null)
+        .forShare(),
+    )
     .onConflict((conflict) => conflict.columns(['accountId', 'addressHash']).doUpdateSet({ signedInAt }))
     .execute();
 }

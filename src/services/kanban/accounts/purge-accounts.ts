@@ -1,5 +1,6 @@
 // Removing the rows of accounts that were deleted long enough ago, and what signing in leaves behind.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../../../platform/database/in-transaction.ts';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { withLease } from '../../../platform/lease.ts';
 import type { Platform } from '../../../platform/platform.ts';
@@ -52,11 +53,14 @@ export async function purgeAccounts(
   return withLease(parts, { name: 'purge-accounts', command }, async (lease) => {
     let accounts = 0;
     while (!signal?.aborted) {
-      const isGone = await parts.database.transaction().execute(async (transaction) => {
+      const isGone = await inTransaction(parts.database, async (transaction) => {
         await lease.renew(transaction);
         return purgeOne(transaction, parts.clock.now());
       });
-      if (!isGone) return { accounts, complete: true };
+      if (!isGone) {
+        await removeDeserted(parts);
+        return { accounts, complete: true };
+      }
       accounts++;
       onProgress?.({ accounts });
     }
@@ -76,6 +80,22 @@ export async function pruneSignIns({ database, clock }: PurgeParts): Promise<{ s
   await database.deleteFrom('loginFailure').where('failedAt', '<', before(FAILURES_KEPT_MS)).execute();
   await database.deleteFrom('accountAddress').where('signedInAt', '<', before(ADDRESSES_KEPT_MS)).execute();
   return { sessions: Number(numDeletedRows) };
+}
+
+/** Removes workspaces without members: nobody can reach them, and none comes about by what accounts do today. */
+async function removeDeserted({ database, log }: PurgeParts): Promise<void> {
+  const { numDeletedRows } = await database
+    .deleteFrom('workspace')
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('workspaceMember').select('accountId').whereRef('workspaceId', '=', 'workspace.id'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  if (numDeletedRows > 0n)
+    log.warn({ workspaces: Number(numDeletedRows) }, 'removed workspaces without members');
 }
 
 async function purgeOne(transaction: Kysely<Tables>, nowMs: number): Promise<boolean> {

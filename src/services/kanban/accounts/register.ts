@@ -1,9 +1,10 @@
 // Registering an account, and what a client needs before it can sign in.
 import { createId } from '../../../platform/ids.ts';
 import { hashPassword } from '../../../platform/passwords.ts';
-import { KanbanError } from '../errors.ts';
+import { invalidField, KanbanError } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { normaliseEmail, saltOf } from './email.ts';
+import { isOfLowOrder } from './sealed-box.ts';
 
 export interface Registration {
   email: string;
@@ -30,10 +31,13 @@ export const KDF = { algorithm: 'argon2id', memoryKiB: 65_536, iterations: 3, pa
 /**
  * Registers an account.
  *
- * @throws {KanbanError} CONFLICT when the address is taken
+ * @throws {KanbanError} BAD_REQUEST for a public key to which nothing can be sealed, CONFLICT when the address is taken
  */
 export async function register({ platform }: KanbanService, input: Registration): Promise<User> {
   const { clock, database, secrets } = platform;
+  if (isOfLowOrder(input.publicKey)) {
+    throw invalidField('publicKey', 'is of low order: nothing can be sealed to it');
+  }
   const email = normaliseEmail(input.email);
   const taken = new KanbanError('CONFLICT', 'There is an account with this address already.');
   // Asked first: Argon2 is dear, and whoever tries again should not pay for it.

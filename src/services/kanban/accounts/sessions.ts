@@ -4,6 +4,7 @@ import { createId } from '../../../platform/ids.ts';
 import { createToken, hashToken } from '../../../platform/tokens.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
+import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
 import type { KnownSession, Principal } from './session-cache.ts';
 
 export interface Session {
@@ -106,18 +107,30 @@ async function readSession(
   };
 }
 
-/** The sessions of an account that are not over, newest first. */
-export async function listSessions({ platform }: KanbanService, principal: Principal): Promise<Session[]> {
+/**
+ * The sessions of an account that are not over, newest first.
+ *
+ * @throws {KanbanError} BAD_REQUEST for a cursor that is none
+ */
+export async function listSessions(
+  { platform }: KanbanService,
+  principal: Principal,
+  request: PageRequest,
+): Promise<Page<Session>> {
   const now = platform.clock.now();
-  const rows = await platform.database
+  const before = cursorKey(request, 1);
+  let query = platform.database
     .selectFrom('session')
     .select(['id', 'userAgent', 'createdAt', 'lastUsedAt'])
     .where('accountId', '=', principal.accountId)
     .where('createdAt', '>', new Date(now - SESSION_LIFETIME_MS))
     .where('lastUsedAt', '>', new Date(now - SESSION_IDLE_MS))
     .orderBy('id', 'desc')
-    .execute();
-  return rows.map((row) => ({ ...row, current: row.id === principal.sessionId }));
+    .limit(request.limit + 1);
+  if (before) query = query.where('id', '<', before[0] ?? '');
+  const rows = await query.execute();
+  const sessions = rows.map((row) => ({ ...row, current: row.id === principal.sessionId }));
+  return pageOf(sessions, request, ({ id }) => [id]);
 }
 
 /**

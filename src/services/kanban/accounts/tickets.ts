@@ -11,7 +11,19 @@ export async function issueTicket(
   { accountId, sessionId }: Principal,
 ): Promise<{ ticket: string; expiresAt: Date }> {
   const ticket = createToken('kt_');
-  const key = `ticket:${hashToken(ticket).toString('base64url')}`;
-  await platform.ephemeral.put(key, JSON.stringify({ accountId, sessionId }), TICKET_MS);
+  await platform.ephemeral.put(keyOf(ticket), JSON.stringify({ accountId, sessionId }), TICKET_MS);
   return { ticket, expiresAt: new Date(platform.clock.now() + TICKET_MS) };
+}
+
+/** Takes a ticket: of many who race with it, one gets its session. Undefined when it is unknown, used, or over. */
+export async function takeTicket(
+  { platform }: KanbanService,
+  ticket: string,
+): Promise<Principal | undefined> {
+  const taken = await platform.ephemeral.take(keyOf(ticket));
+  return taken === undefined ? undefined : (JSON.parse(taken) as Principal);
+}
+
+function keyOf(ticket: string): string {
+  return `ticket:${hashToken(ticket).toString('base64url')}`;
 }

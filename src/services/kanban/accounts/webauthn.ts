@@ -5,7 +5,10 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
+  VerifiedRegistrationResponse,
 } from '@simplewebauthn/server';
+import { sql } from 'kysely';
+import { inTransaction } from '../../../platform/database/in-transaction.ts';
 import { createId } from '../../../platform/ids.ts';
 import { KanbanError, notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -18,7 +21,27 @@ export interface WebauthnCredential {
   lastUsedAt: Date | null;
 }
 
+/** What an authenticator answers to a registration, as a client sends it: of the right form, and nothing more. */
+export interface RegistrationAnswer {
+  id: string;
+  rawId: string;
+  response: { clientDataJSON: string; attestationObject: string; transports?: string[] | undefined };
+}
+
+/** What an authenticator answers to a login, likewise. */
+export interface AssertionAnswer {
+  id: string;
+  rawId: string;
+  response: {
+    clientDataJSON: string;
+    authenticatorData: string;
+    signature: string;
+    userHandle?: string | null | undefined;
+  };
+}
+
 const CHALLENGE_MS = 5 * 60_000;
+const MOST_CREDENTIALS = 50;
 const RELYING_PARTY_NAME = 'svc';
 
 // Loaded when somebody needs it: few do, and it is large.
@@ -47,7 +70,7 @@ export async function beginWebauthnRegistration(
     .select('email')
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
-  const known = await listWebauthnCredentials(service, accountId);
+  const known = await allCredentials(service, accountId);
   const { generateRegistrationOptions } = await library();
   const options = await generateRegistrationOptions({
     rpName: RELYING_PARTY_NAME,
@@ -67,14 +90,15 @@ export async function beginWebauthnRegistration(
 /**
  * Finishes a registration with what the authenticator answered.
  *
- * @throws {KanbanError} BAD_REQUEST for an answer that does not hold, CONFLICT for a credential that is registered
+ * @throws {KanbanError} BAD_REQUEST for an answer that does not hold, CONFLICT for a credential that is registered or
+ * one too many, NOT_FOUND when the account is being deleted
  */
 export async function finishWebauthnRegistration(
   service: KanbanService,
   accountId: string,
-  response: Record<string, unknown>,
+  response: RegistrationAnswer,
 ): Promise<WebauthnCredential> {
-  const { clock, database, ephemeral } = service.platform;
+  const { ephemeral } = service.platform;
   const { rpID, origin } = relyingParty(service);
   const { verifyRegistrationResponse } = await library();
   const { registrationInfo } = await verified(() =>
@@ -88,31 +112,53 @@ export async function finishWebauthnRegistration(
     }),
   );
   if (!registrationInfo) throw doesNotHold();
-  const { credential } = registrationInfo;
-  const now = new Date(clock.now());
-  const row = await database
-    .insertInto('webauthnCredential')
-    .values({
-      id: createId(now.getTime()),
-      accountId,
-      credentialId: credential.id,
-      publicKey: Buffer.from(credential.publicKey),
-      counter: credential.counter,
-      transports: credential.transports ?? [],
-      createdAt: now,
-    })
-    .onConflict((conflict) => conflict.column('credentialId').doNothing())
-    .returning(['id', 'credentialId', 'transports', 'createdAt', 'lastUsedAt'])
-    .executeTakeFirst();
-  if (!row) throw new KanbanError('CONFLICT', 'This credential is registered already.');
-  return row;
+  return addCredential(service, accountId, registrationInfo.credential);
 }
 
-/** The credentials of an account, oldest first. */
-export async function listWebauthnCredentials(
+function addCredential(
   { platform }: KanbanService,
   accountId: string,
-): Promise<WebauthnCredential[]> {
+  credential: NonNullable<VerifiedRegistrationResponse['registrationInfo']>['credential'],
+): Promise<WebauthnCredential> {
+  const now = new Date(platform.clock.now());
+  return inTransaction(platform.database, async (transaction) => {
+    // One after the other, so that none is one too many, and none comes in behind the deletion of the account.
+    const account = await transaction
+      .selectFrom('account')
+      .select('id')
+      .where('id', '=', accountId)
+      .where('deletedAt', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!account) throw notFound();
+    const { count } = await transaction
+      .selectFrom('webauthnCredential')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('accountId', '=', accountId)
+      .executeTakeFirstOrThrow();
+    if (count >= MOST_CREDENTIALS) {
+      throw new KanbanError('CONFLICT', `An account has at most ${MOST_CREDENTIALS} credentials.`);
+    }
+    const row = await transaction
+      .insertInto('webauthnCredential')
+      .values({
+        id: createId(now.getTime()),
+        accountId,
+        credentialId: credential.id,
+        publicKey: Buffer.from(credential.publicKey),
+        counter: credential.counter,
+        transports: credential.transports ?? [],
+        createdAt: now,
+      })
+      .onConflict((conflict) => conflict.column('credentialId').doNothing())
+      .returning(['id', 'credentialId', 'transports', 'createdAt', 'lastUsedAt'])
+      .executeTakeFirst();
+    if (!row) throw new KanbanError('CONFLICT', 'This credential is registered already.');
+    return row;
+  });
+}
+
+async function allCredentials({ platform }: KanbanService, accountId: string): Promise<WebauthnCredential[]> {
   return platform.database
     .selectFrom('webauthnCredential')
     .select(['id', 'credentialId', 'transports', 'createdAt', 'lastUsedAt'])
@@ -144,7 +190,7 @@ export async function beginWebauthnLogin(
   service: KanbanService,
   accountId: string,
 ): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
-  const known = await listWebauthnCredentials(service, accountId);
+  const known = await allCredentials(service, accountId);
   if (known.length === 0) return undefined;
   const { generateAuthenticationOptions } = await library();
   const options = await generateAuthenticationOptions({
@@ -166,14 +212,14 @@ export async function beginWebauthnLogin(
 export async function useWebauthn(
   service: KanbanService,
   accountId: string,
-  response: Record<string, unknown>,
+  response: AssertionAnswer,
 ): Promise<boolean> {
   const { clock, database, ephemeral } = service.platform;
   const known = await database
     .selectFrom('webauthnCredential')
     .selectAll()
     .where('accountId', '=', accountId)
-    .where('credentialId', '=', String(response.id))
+    .where('credentialId', '=', response.id)
     .executeTakeFirst();
   if (!known) return false;
   const { rpID, origin } = relyingParty(service);
@@ -195,12 +241,14 @@ export async function useWebauthn(
   ).catch(() => undefined);
   if (!result?.verified) return false;
   const { newCounter } = result.authenticationInfo;
-  await database
+  // Another assertion may have been looked at since the counter was read: it only ever grows, or is zero for ever.
+  const { numUpdatedRows } = await database
     .updateTable('webauthnCredential')
     .set({ counter: newCounter, lastUsedAt: new Date(clock.now()) })
     .where('id', '=', known.id)
-    .execute();
-  return true;
+    .where(sql<boolean>`(counter < ${newCounter} OR (counter = 0 AND ${newCounter} = 0))`)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** The library throws for each of the many ways in which an answer can be wrong. */

@@ -1,7 +1,7 @@
 // What happened on a board, newest first: ids and plain metadata, never ciphertext.
 import { requireBoard } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { cursorKey, numberIn, type Page, type PageRequest, pageOf } from '../pages.ts';
 
 export interface Activity {
   id: string;
@@ -17,7 +17,7 @@ export interface Activity {
 /**
  * The activity of a board.
  *
- * @throws {KanbanError} NOT_FOUND
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for a cursor that is none
  */
 export async function listActivity(
   { platform }: KanbanService,
@@ -27,12 +27,12 @@ export async function listActivity(
 ): Promise<Page<Activity>> {
   const { database } = platform;
   await requireBoard(database, accountId, { kind: 'board', id: boardId });
-  const before = Number(cursorKey(request, 1)?.[0] ?? Number.MAX_SAFE_INTEGER);
+  const key = cursorKey(request, 1);
   const rows = await database
     .selectFrom('activity')
     .selectAll()
     .where('boardId', '=', boardId)
-    .where('seq', '<', Number.isSafeInteger(before) ? before : 0)
+    .where('seq', '<', key ? numberIn(key[0]) : Number.MAX_SAFE_INTEGER)
     .orderBy('seq', 'desc')
     .limit(request.limit + 1)
     .execute();

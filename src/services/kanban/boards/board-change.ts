@@ -2,6 +2,7 @@
 // notifications and the webhook deliveries it makes are committed together or not at all. The board's row is locked
 // first, so that changes of one board happen one after the other: positions stay in order, numbers have no gaps.
 import type { Kysely } from 'kysely';
+import { inTransaction } from '../../../platform/database/in-transaction.ts';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { lockTarget, type Row, type Target } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -14,7 +15,7 @@ import { recordAll } from './record-activity.ts';
  *
  * @param target - the board, or the thing on it that the request names
  * @param work - gets the row of the target as it is now; answers the result, or a function that reads it once
- * everything which the change sets off has happened
+ * everything which the change sets off has happened; runs again when PostgreSQL ended the transaction for another
  * @throws {KanbanError} NOT_FOUND, and what `work` throws
  */
 export async function changeBoard<T>(
@@ -43,7 +44,7 @@ export async function changeBoard<T>(
     return { result, recorded, boardId: access.boardId };
   };
   return turns.take(target.id, async () => {
-    const { result, recorded, boardId } = await platform.database.transaction().execute(run);
+    const { result, recorded, boardId } = await inTransaction(platform.database, run);
     announceChange(service, boardId, recorded);
     return result;
   });

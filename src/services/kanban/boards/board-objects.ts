@@ -1,5 +1,6 @@
 // Writing, changing and removing a row of a thing on a board, with its activity. What is particular to a kind stands
 // in the file of that kind; this is what they have in common.
+import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import { createId } from '../../../platform/ids.ts';
 import type { Row } from '../access.ts';
@@ -13,14 +14,19 @@ type AnyTables = Kysely<Record<string, Row>>;
 
 const JSON_COLUMNS = new Set(['trigger', 'actions']);
 
-/** Writes a new row. */
+/**
+ * Writes a new row.
+ *
+ * @param columns - what is answered of it, its id and card among them; everything when left out
+ */
 export async function insertObject<T extends Row>(
   change: BoardChange,
   kind: ObjectKind,
   values: Values,
+  columns?: readonly string[],
 ): Promise<T> {
   const { table, verb, idName } = RESOURCES[kind];
-  const row: T = (await anyTables(change)
+  const insertion = anyTables(change)
     .insertInto(table)
     .values({
       id: createId(change.now.getTime()),
@@ -28,9 +34,9 @@ export async function insertObject<T extends Row>(
       createdAt: change.now,
       ...(hasUpdatedAt(kind) && { updatedAt: change.now }),
       ...encoded(values),
-    } as never)
-    .returningAll()
-    .executeTakeFirstOrThrow()) as unknown as T;
+    } as never);
+  const answering = columns ? insertion.returning(columns) : insertion.returningAll();
+  const row = (await answering.executeTakeFirstOrThrow()) as unknown as T;
   change.record({
     verb: `${verb}_CREATED`,
     cardId: kind === 'card' ? row.id : row.cardId,
@@ -112,6 +118,11 @@ function encoded(values: Values): Values {
   );
 }
 
+/** Compares as JSON, in which a moment is its text; PostgreSQL keeps the members of an object in an order of its own. */
 function isEqual(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return one === other || isDeepStrictEqual(asJson(one), asJson(other));
+}
+
+function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -5,10 +5,12 @@ import { requireBoard, requireRole, requireWorkspace } from '../access.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { announceEnd } from '../live/ended-access.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { type Page, type PageRequest, readLargeRows } from '../pages.ts';
 import { writeFarewells } from '../webhooks/write-deliveries.ts';
 import { listMembers, type Member } from '../workspaces/members.ts';
+import { requireKeyEpoch } from '../workspaces/workspaces.ts';
 import { changeBoard } from './board-change.ts';
+import { type ListedKind, readObjects } from './list-objects.ts';
 
 export interface Board {
   id: string;
@@ -37,7 +39,15 @@ export interface BoardChanges {
   archived?: boolean | undefined;
 }
 
-// More of one kind than this is read from the lists of that kind.
+export interface NewBoard {
+  encName: string;
+  encDescription?: string | null | undefined;
+  encBoardKey: string;
+  /** Epoch of the workspace key that the board key is wrapped under; the current one when left out. */
+  keyEpoch?: number | undefined;
+}
+
+// More of one kind than this, or than a page holds, is read from the lists of that kind.
 const MOST_OF_A_KIND = 1000;
 
 const BOARD = sql`
@@ -47,25 +57,26 @@ const BOARD = sql`
   (SELECT json_agg(json_build_object('epoch', epoch, 'encBoardKey', enc_board_key) ORDER BY epoch)
     FROM board_key WHERE board_id = board.id) AS enc_board_keys`;
 
+const BOARD_BYTES = sql`
+  octet_length(board.enc_name) + coalesce(octet_length(board.enc_description), 0)
+  + coalesce((SELECT sum(octet_length(enc_board_key)) FROM board_key WHERE board_id = board.id), 0)`;
+
 /**
  * The boards of a workspace, oldest first.
  *
- * @throws {KanbanError} NOT_FOUND
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for a cursor that is none
  */
 export async function listBoards(
   { platform }: KanbanService,
   accountId: string,
   workspaceId: string,
-  request: PageRequest & { withArchived: boolean },
+  { withArchived, ...request }: PageRequest & { withArchived: boolean },
 ): Promise<Page<Board>> {
   const { database } = platform;
   await requireWorkspace(database, accountId, workspaceId);
-  const after = cursorKey(request, 1);
-  const { rows } = await sql<Board>`
-    SELECT ${BOARD} FROM board WHERE workspace_id = ${workspaceId}
-      ${request.withArchived ? sql`` : sql`AND NOT archived`} ${after ? sql`AND id > ${after[0]}` : sql``}
-    ORDER BY id LIMIT ${request.limit + 1}`.execute(database);
-  return pageOf(rows, request, ({ id }) => [id]);
+  const where = sql`workspace_id = ${workspaceId} ${withArchived ? sql`` : sql`AND NOT archived`}`;
+  const boards = { columns: BOARD, table: 'board', where, order: ['id'], bytes: BOARD_BYTES };
+  return readLargeRows(database, boards, request);
 }
 
 /**
@@ -80,30 +91,19 @@ export async function readBoard(
 ): Promise<BoardWithContent> {
   const { database } = service.platform;
   const { workspaceId } = await requireBoard(database, accountId, { kind: 'board', id: boardId });
-  const of = (table: 'boardColumn' | 'label' | 'milestone' | 'customField', order: 'position' | 'id') =>
-    database
-      .selectFrom(table)
-      .selectAll()
-      .where('boardId', '=', boardId)
-      .orderBy(sql.ref(order))
-      .limit(MOST_OF_A_KIND)
-      .execute() as Promise<Array<Record<string, unknown>>>;
+  const of = async (kind: ListedKind) => {
+    const board = { kind: 'board', id: boardId, column: 'boardId' } as const;
+    return (await readObjects(database, kind, { of: board, limit: MOST_OF_A_KIND })).items;
+  };
   const [board, columns, labels, milestones, customFields, members] = await Promise.all([
     findBoard(service, boardId),
-    of('boardColumn', 'position'),
-    of('label', 'id'),
-    of('milestone', 'id'),
-    of('customField', 'position'),
+    of('column'),
+    of('label'),
+    of('milestone'),
+    of('customField'),
     listMembers(service, accountId, workspaceId, { limit: MOST_OF_A_KIND }),
   ]);
-  return {
-    ...board,
-    columns,
-    labels,
-    milestones: milestones.filter(({ archived }) => !archived),
-    customFields,
-    members: members.items,
-  };
+  return { ...board, columns, labels, milestones, customFields, members: members.items };
 }
 
 async function findBoard(
@@ -120,21 +120,13 @@ async function findBoard(
 /**
  * Creates a board with its first key.
  *
- * @throws {KanbanError} NOT_FOUND
+ * @throws {KanbanError} NOT_FOUND, CONFLICT when the workspace key that wraps it was replaced
  */
 export async function createBoard(
   service: KanbanService,
   accountId: string,
   workspaceId: string,
-  {
-    encName,
-    encDescription = null,
-    encBoardKey,
-  }: {
-    encName: string;
-    encDescription?: string | null | undefined;
-    encBoardKey: string;
-  },
+  { encName, encDescription = null, encBoardKey, keyEpoch }: NewBoard,
 ): Promise<Board> {
   const { clock, database } = service.platform;
   const now = new Date(clock.now());
@@ -142,6 +134,7 @@ export async function createBoard(
   await database.transaction().execute(async (transaction) => {
     // Held, so that no rotation of keys runs past the new board.
     await requireWorkspace(transaction, accountId, workspaceId, true);
+    await requireKeyEpoch(transaction, workspaceId, keyEpoch);
     await transaction
       .insertInto('board')
       .values({ id, workspaceId, encName, encDescription, lastSeq: 1, createdAt: now, updatedAt: now })

@@ -1,6 +1,7 @@
 // A change of a board in one statement: it is made if nothing else happened on the board since it was read. Every
-// change grows the board's number, so a number that still stands means that all that was read still holds. Boards with
-// automations or webhooks are changed under their lock: what these make of a change takes more than a statement.
+// change grows the board's number, so a number that still stands means that all that was read still holds; but for the
+// membership, which is held. Boards with automations or webhooks are changed under their lock: what these make of a
+// change takes more than a statement.
 import { type RawBuilder, sql } from 'kysely';
 import { createId } from '../../../platform/ids.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -25,7 +26,7 @@ export interface SingleChange {
   verb: string;
   cardId: string;
   metadata: Record<string, unknown>;
-  /** Changes rows; selects from `counter`, which is empty when the board has changed meanwhile. */
+  /** Changes rows; selects from `counter`, which is empty when the board or the membership has changed meanwhile. */
   statement: RawBuilder<unknown>;
 }
 
@@ -68,8 +69,12 @@ async function write(
 ): Promise<Activity | undefined> {
   const id = createId(now.getTime());
   const { rows } = await sql<{ seq: number }>`
-    WITH counter AS (
-      UPDATE board SET last_seq = last_seq + 1 WHERE id = ${boardId} AND last_seq = ${lastSeq} RETURNING last_seq
+    WITH member AS (
+      SELECT 1 FROM workspace_member JOIN board USING (workspace_id)
+      WHERE board.id = ${boardId} AND account_id = ${accountId} FOR KEY SHARE OF workspace_member
+    ), counter AS (
+      UPDATE board SET last_seq = last_seq + 1 FROM member WHERE id = ${boardId} AND last_seq = ${lastSeq}
+      RETURNING last_seq
     ), changed AS (${statement})
     INSERT INTO activity (id, board_id, seq, verb, card_id, actor_id, "timestamp", metadata)
     SELECT ${id}, ${boardId}, last_seq, ${verb}, ${cardId}, ${accountId}, ${now}, ${JSON.stringify(metadata)}::jsonb

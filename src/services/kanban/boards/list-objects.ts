@@ -1,9 +1,9 @@
 // Lists of things on a board: by position, or in the order of their creation.
 import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../../platform/database/tables.ts';
 import { type Row, requireBoard, type Target } from '../access.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
-import { type ObjectKind, RESOURCES } from '../resources.ts';
+import { type Page, type PageRequest, readLargeRows } from '../pages.ts';
 
 export interface ListRequest extends PageRequest {
   /** Whose: the board or card, and the column that names it. */
@@ -12,8 +12,29 @@ export interface ListRequest extends PageRequest {
   withArchived?: boolean;
 }
 
-const BY_POSITION = new Set<ObjectKind>(['column', 'customField', 'checklist', 'checklistItem']);
-const WITH_ARCHIVE = new Set<ObjectKind>(['milestone']);
+interface Listed {
+  table: string;
+  order: readonly string[];
+  /** What may hold much; the others are not worth counting. */
+  texts: readonly string[];
+  hasArchive?: boolean;
+}
+
+const BY_ID = ['id'];
+const BY_POSITION = ['position', 'id'];
+
+const LISTED = {
+  column: { table: 'board_column', order: BY_POSITION, texts: ['encName'] },
+  label: { table: 'label', order: BY_ID, texts: ['encName'] },
+  milestone: { table: 'milestone', order: BY_ID, texts: ['encName'], hasArchive: true },
+  cardTemplate: { table: 'card_template', order: BY_ID, texts: ['encName', 'encContent'] },
+  customField: { table: 'custom_field', order: BY_POSITION, texts: ['encName', 'encOptions'] },
+  comment: { table: 'comment', order: BY_ID, texts: ['encBody'] },
+  automation: { table: 'automation', order: BY_ID, texts: ['encName'] },
+  webhook: { table: 'webhook', order: BY_ID, texts: ['url'] },
+} as const satisfies Record<string, Listed>;
+
+export type ListedKind = keyof typeof LISTED;
 
 /**
  * Lists what a member of the workspace may read.
@@ -23,22 +44,34 @@ const WITH_ARCHIVE = new Set<ObjectKind>(['milestone']);
 export async function listObjects<T extends Row>(
   { platform }: KanbanService,
   accountId: string,
-  kind: ObjectKind,
+  kind: ListedKind,
   request: ListRequest,
 ): Promise<Page<T>> {
-  const { database } = platform;
-  await requireBoard(database, accountId, request.of);
-  const order = BY_POSITION.has(kind) ? (['position', 'id'] as const) : (['id'] as const);
-  const after = cursorKey(request, order.length);
-  const columns = order.map((name) => sql.ref(name));
-  let query = (database as unknown as Kysely<Record<string, Record<string, unknown>>>)
-    .selectFrom(RESOURCES[kind].table)
-    .selectAll()
-    .where(request.of.column, '=', request.of.id)
-    .limit(request.limit + 1);
-  for (const name of order) query = query.orderBy(name);
-  if (WITH_ARCHIVE.has(kind) && !request.withArchived) query = query.where('archived', '=', false);
-  if (after) query = query.where(sql<boolean>`(${sql.join(columns)}) > (${sql.join(after)})`);
-  const rows = (await query.execute()) as unknown as T[];
-  return pageOf(rows, request, (row) => order.map((name) => String((row as Row)[name])));
+  await requireBoard(platform.database, accountId, request.of);
+  return readObjects(platform.database, kind, request);
+}
+
+/**
+ * A page of things, for who may read them.
+ *
+ * @throws {KanbanError} BAD_REQUEST for a cursor that is none
+ */
+export function readObjects<T extends Row>(
+  database: Kysely<Tables>,
+  kind: ListedKind,
+  { of, withArchived = false, ...request }: ListRequest,
+): Promise<Page<T>> {
+  const { table, order, texts, hasArchive = false }: Listed = LISTED[kind];
+  const sizes = texts.map((name) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
+  return readLargeRows(
+    database,
+    {
+      columns: sql`${sql.table(table)}.*`,
+      table,
+      where: sql`${sql.ref(of.column)} = ${of.id} ${hasArchive && !withArchived ? sql`AND NOT archived` : sql``}`,
+      order,
+      bytes: sql.join(sizes, sql` + `),
+    },
+    request,
+  );
 }

@@ -1,21 +1,14 @@
 // Attachments: ciphertext of files, in the database like everything else.
 
+import { sql } from 'kysely';
 import { type Row, requireBoard } from '../access.ts';
 import { changeBoard } from '../boards/board-change.ts';
 import { deleteObject, insertObject } from '../boards/board-objects.ts';
 import { KanbanError, notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { type Page, type PageRequest, readLargeRows } from '../pages.ts';
 
-const WITHOUT_CONTENT = [
-  'id',
-  'boardId',
-  'cardId',
-  'uploaderId',
-  'encName',
-  'sizeBytes',
-  'createdAt',
-] as const;
+const WITHOUT_CONTENT = ['id', 'boardId', 'cardId', 'uploaderId', 'encName', 'sizeBytes', 'createdAt'];
 
 /**
  * Adds a file to a card.
@@ -36,8 +29,9 @@ export async function addAttachment(
       `The content has ${sizeBytes} bytes; at most ${most} are taken.`,
     );
   }
+  const values = { cardId, uploaderId: accountId, encName, encContent, sizeBytes };
   return changeBoard(service, accountId, { kind: 'card', id: cardId }, (change) =>
-    insertObject(change, 'attachment', { cardId, uploaderId: accountId, encName, encContent, sizeBytes }),
+    insertObject(change, 'attachment', values, WITHOUT_CONTENT),
   );
 }
 
@@ -49,7 +43,7 @@ export function ciphertextBytes(encrypted: string): number {
 /**
  * The attachments of a card without their content, oldest first.
  *
- * @throws {KanbanError} NOT_FOUND
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for a cursor that is none
  */
 export async function listAttachments(
   { platform }: KanbanService,
@@ -59,15 +53,14 @@ export async function listAttachments(
 ): Promise<Page<Record<string, unknown> & { id: string }>> {
   const { database } = platform;
   await requireBoard(database, accountId, { kind: 'card', id: cardId });
-  const after = cursorKey(request, 1);
-  let query = database
-    .selectFrom('attachment')
-    .select(WITHOUT_CONTENT)
-    .where('cardId', '=', cardId)
-    .orderBy('id')
-    .limit(request.limit + 1);
-  if (after) query = query.where('id', '>', after[0] ?? '');
-  return pageOf(await query.execute(), request, ({ id }) => [id]);
+  const attachments = {
+    columns: sql.join(WITHOUT_CONTENT.map((name) => sql.ref(`attachment.${name}`))),
+    table: 'attachment',
+    where: sql`card_id = ${cardId}`,
+    order: ['id'],
+    bytes: sql`octet_length(enc_name)`,
+  };
+  return readLargeRows(database, attachments, request);
 }
 
 /**

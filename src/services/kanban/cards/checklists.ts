@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Row, requireBoard } from '../access.ts';
 import { notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { type Page, type PageRequest, readLargeRows } from '../pages.ts';
 
 export type Checklist = Row & { position: string; items: Row[] };
 
@@ -16,10 +16,14 @@ const ITEMS = sql<Row[]>`(
     ORDER BY i.position, i.id), '[]')
   FROM checklist_item i WHERE i.checklist_id = checklist.id)`;
 
+const BYTES = sql`
+  octet_length(enc_title)
+  + coalesce((SELECT sum(octet_length(enc_text)) FROM checklist_item WHERE checklist_id = checklist.id), 0)`;
+
 /**
- * The checklists of a card with their items, by position.
+ * The checklists of a card with their items, by position. A checklist is never split.
  *
- * @throws {KanbanError} NOT_FOUND
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for a cursor that is none
  */
 export async function listChecklists(
   { platform }: KanbanService,
@@ -29,12 +33,14 @@ export async function listChecklists(
 ): Promise<Page<Checklist>> {
   const { database } = platform;
   await requireBoard(database, accountId, { kind: 'card', id: cardId });
-  const after = cursorKey(request, 2);
-  const { rows } = await sql<Checklist>`
-    SELECT checklist.*, ${ITEMS} AS items FROM checklist
-    WHERE card_id = ${cardId} ${after ? sql`AND (position, id) > (${sql.join(after)})` : sql``}
-    ORDER BY position, id LIMIT ${request.limit + 1}`.execute(database);
-  return pageOf(rows, request, ({ position, id }) => [position, id]);
+  const checklists = {
+    columns: sql`checklist.*, ${ITEMS} AS items`,
+    table: 'checklist',
+    where: sql`card_id = ${cardId}`,
+    order: ['position', 'id'],
+    bytes: BYTES,
+  };
+  return readLargeRows(database, checklists, request);
 }
 
 /**

@@ -1,15 +1,17 @@
 // Who is in a workspace, and in which role.
 import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../../../platform/database/in-transaction.ts';
 import type { Role } from '../../../platform/database/kanban-tables.ts';
 import type { Tables } from '../../../platform/database/tables.ts';
 import { requireRole, requireWorkspace } from '../access.ts';
+import { holdAccount } from '../accounts/hold-account.ts';
 import { type Recorded, recordAll } from '../boards/record-activity.ts';
 import { invalidField, KanbanError, notFound } from '../errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { announceEnd } from '../live/ended-access.ts';
 import { announceChange } from '../live/ticks.ts';
-import { cursorKey, type Page, type PageRequest, pageOf } from '../pages.ts';
-import { underLock } from './workspaces.ts';
+import { cursorKey, momentIn, type Page, type PageRequest, pageOf } from '../pages.ts';
+import { requireKeyEpoch, underLock } from './workspaces.ts';
 
 export interface Member {
   userId: string;
@@ -19,7 +21,18 @@ export interface Member {
   joinedAt: Date;
 }
 
-/** The members of a workspace, in the order in which they joined. */
+export interface Invitation {
+  userId: string;
+  encWorkspaceKey: string;
+  /** Epoch of the workspace key that is sealed; the current one when left out. */
+  keyEpoch?: number | undefined;
+}
+
+/**
+ * The members of a workspace, in the order in which they joined.
+ *
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for a cursor that is none
+ */
 export async function listMembers(
   { platform }: KanbanService,
   accountId: string,
@@ -32,8 +45,10 @@ export async function listMembers(
     .orderBy('joinedAt')
     .orderBy('accountId')
     .limit(request.limit + 1);
-  if (after)
-    query = query.where(sql<boolean>`(joined_at, account_id) > (${after[0]}::timestamptz, ${after[1]})`);
+  if (after) {
+    const joinedAt = momentIn(after[0]);
+    query = query.where(sql<boolean>`(joined_at, account_id) > (${joinedAt}::timestamptz, ${after[1]})`);
+  }
   return pageOf(await query.execute(), request, ({ joinedAt, userId }) => [joinedAt.toISOString(), userId]);
 }
 
@@ -54,26 +69,23 @@ function selectMembers(database: Kysely<Tables>, workspaceId: string) {
 /**
  * Adds somebody, with the workspace key sealed for them.
  *
- * @throws {KanbanError} NOT_FOUND, FORBIDDEN, BAD_REQUEST for an unknown account, CONFLICT for a member
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN, BAD_REQUEST for an unknown account, CONFLICT for a member, and for a
+ * workspace key that was replaced
  */
 export async function inviteMember(
   service: KanbanService,
   accountId: string,
   workspaceId: string,
-  { userId, encWorkspaceKey }: { userId: string; encWorkspaceKey: string },
+  { userId, encWorkspaceKey, keyEpoch }: Invitation,
 ): Promise<Member> {
   const joinedAt = new Date(service.platform.clock.now());
-  return underLock(service, accountId, workspaceId, async (transaction, { role }) => {
+  return inTransaction(service.platform.database, async (transaction) => {
+    // Before the workspace, in which order its deletion takes them.
+    const isThere = await holdAccount(transaction, userId);
+    const { role } = await requireWorkspace(transaction, accountId, workspaceId, true);
     requireRole(role, 'admin');
-    // Held, so that an account which is being deleted is not brought in behind its deletion.
-    const account = await transaction
-      .selectFrom('account')
-      .select('id')
-      .where('id', '=', userId)
-      .where('deletedAt', 'is', null)
-      .forShare()
-      .executeTakeFirst();
-    if (!account) throw invalidField('userId', 'is no account');
+    if (!isThere) throw invalidField('userId', 'is no account');
+    await requireKeyEpoch(transaction, workspaceId, keyEpoch);
     const { numInsertedOrUpdatedRows } = await transaction
       .insertInto('workspaceMember')
       .values({ workspaceId, accountId: userId, role: 'member', encWorkspaceKey, joinedAt })
@@ -108,6 +120,14 @@ export async function changeRole(
     requireRole(access.role, 'owner');
     if (member.role === 'owner' && role !== 'owner')
       await requireOtherOwner(transaction, workspaceId, userId);
+    // As for a removal: what was begun under the old role is waited for, and whoever waits for us reads the new one.
+    await transaction
+      .selectFrom('workspaceMember')
+      .select('role')
+      .where('workspaceId', '=', workspaceId)
+      .where('accountId', '=', userId)
+      .forUpdate()
+      .execute();
     await transaction
       .updateTable('workspaceMember')
       .set({ role })
@@ -169,6 +189,12 @@ export async function removeFromBoards(
   { workspaceIds, accountId, actorId, now }: Removal,
 ): Promise<Array<{ boardId: string; recorded: Recorded }>> {
   if (workspaceIds.length === 0) return [];
+  // What they are changing now is waited for. Memberships before boards, as everybody takes them.
+  await transaction
+    .deleteFrom('workspaceMember')
+    .where('workspaceId', 'in', workspaceIds)
+    .where('accountId', '=', accountId)
+    .execute();
   // Whoever changes one of the boards now is waited for, so that nothing is assigned behind our back.
   const boards = await transaction
     .selectFrom('board')
@@ -176,11 +202,6 @@ export async function removeFromBoards(
     .where('workspaceId', 'in', workspaceIds)
     .orderBy('id')
     .forNoKeyUpdate()
-    .execute();
-  await transaction
-    .deleteFrom('workspaceMember')
-    .where('workspaceId', 'in', workspaceIds)
-    .where('accountId', '=', accountId)
     .execute();
   if (boards.length === 0) return [];
   const boardIds = boards.map(({ id }) => id);

@@ -8,12 +8,14 @@ import { readWorkspace, underLock, type Workspace } from './workspaces.ts';
 export interface NewKeys {
   /** The current one plus one. */
   epoch: number;
+  /** The name under the new key; it stays as it is when left out. */
+  encName?: string | undefined;
   members: Array<{ userId: string; encWorkspaceKey: string }>;
   boards: Array<{ boardId: string; encBoardKeys: Array<{ epoch: number; encBoardKey: string }> }>;
 }
 
 /**
- * Writes the new keys of every member and every board.
+ * Writes the new keys of every member and every board, and the name of the workspace under them.
  *
  * @throws {KanbanError} NOT_FOUND, FORBIDDEN, CONFLICT when epoch, members, boards or their keys are not those that exist
  */
@@ -21,7 +23,7 @@ export async function rotateKeys(
   service: KanbanService,
   accountId: string,
   workspaceId: string,
-  { epoch, members, boards }: NewKeys,
+  { epoch, encName, members, boards }: NewKeys,
 ): Promise<Workspace> {
   await underLock(service, accountId, workspaceId, async (transaction, { role }) => {
     requireRole(role, 'admin');
@@ -84,7 +86,7 @@ export async function rotateKeys(
     }
     await transaction
       .updateTable('workspace')
-      .set({ keyEpoch: epoch, rotationDue: false, updatedAt: now })
+      .set({ keyEpoch: epoch, rotationDue: false, updatedAt: now, ...(encName !== undefined && { encName }) })
       .where('id', '=', workspaceId)
       .execute();
   });
