@@ -64,11 +64,12 @@ describe('import', () => {
       stdout: expect.stringMatching(/^imported 1 of 26 rows in .*; 25 were refused\n$/),
     });
     const lines = stderr.trim().split('\n');
-    expect(lines).toHaveLength(21);
+    expect(lines).toHaveLength(22);
     expect(lines[0]).toBe(
       'svc: row 3 ("b0!" "https://example.com/"): code must be 3 to 20 characters of a-z, A-Z, 0-9, _ and -',
     );
-    expect(lines[20]).toBe(`svc: and 5 more rows; all are in ${report}`);
+    expect(lines[20]).toBe('svc: left out, since links here have no such thing: "title", "ip"');
+    expect(lines[21]).toBe(`svc: and 5 more rows; all are in ${report}`);
     expect(readFileSync(report, 'utf8').split('\n')).toHaveLength(27);
     expect(readFileSync(report, 'utf8')).toContain('27,b24!,https://example.com/,"code must be');
 

@@ -124,6 +124,9 @@ describe('creating', () => {
     ['stdin and a URL', ['https://a.example', '-'], 'https://b.example', 2, /stdin/],
     ['a file that is not there', ['--from', 'no-such-file'], '', 2, /no such file/],
     ['a question nobody can answer', ['https://example.com', '--password'], '', 2, /--password-stdin/],
+    ['a command with a slip in it', ['gett', 'abc'], '', 2, /did you mean get\?/],
+    ['another', ['delte', 'abc'], '', 2, /did you mean delete\?/],
+    ['a word', ['localhost:3000'], '', 2, /begins with http/],
     ['no server there', ['https://example.com', '--server', 'http://127.0.0.1:1'], '', 69, /svc serve/],
   ])('refuses %s', async (_what, args, input, code, message) => {
     await createLink(server, { customCode: 'taken-code' }).catch(() => undefined);
@@ -193,6 +196,25 @@ describe('reading', () => {
     expect(readFileSync(text, 'utf8')).toContain('█');
   });
 
+  test.each([
+    ['get', 'mailto:xabc'],
+    ['get', 'ftp://host/abcd'],
+    ['delete', 'javascript:abcd'],
+    ['qr', 'urn:abcd'],
+  ])('%s %s is wrong usage', async (command, address) => {
+    expect(await link([command, address])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is no address of a short link'),
+    });
+  });
+
+  test.each(['0', '366', '1e2', '-1', 'all'])('--days %s is wrong usage', async (days) => {
+    expect(await link(['stats', 'nobody7', '--days', days])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('1 to 365'),
+    });
+  });
+
   test('an unknown link is exit 1', async () => {
     for (const command of ['get', 'stats', 'qr']) expect((await link([command, 'nobody7'])).code).toBe(1);
   });
@@ -252,6 +274,16 @@ describe('expiry in words', () => {
     ['3mo', '2026-05-01T12:00:00.000Z'],
     ['1y', '2027-01-31T12:00:00.000Z'],
     ['in 7 d', '2026-02-07T12:00:00.000Z'],
+    ['90s', '2026-01-31T12:01:30.000Z'],
+    ['3 days', '2026-02-03T12:00:00.000Z'],
+    ['in 3 days', '2026-02-03T12:00:00.000Z'],
+    ['2 weeks', '2026-02-14T12:00:00.000Z'],
+    ['1 hour', '2026-01-31T13:00:00.000Z'],
+    ['In an hour', '2026-01-31T13:00:00.000Z'],
+    ['30 minutes', '2026-01-31T12:30:00.000Z'],
+    ['6 months', '2026-07-30T12:00:00.000Z'],
+    ['next week', '2026-02-07T12:00:00.000Z'],
+    ['next year', '2027-01-31T12:00:00.000Z'],
     ['tomorrow', '2026-02-01T12:00:00.000Z'],
     ['never', null],
     ['2027-01-31T12:00:00+02:00', '2027-01-31T10:00:00.000Z'],
@@ -260,12 +292,22 @@ describe('expiry in words', () => {
     expect(parseExpiry(text, now)).toBe(moment);
   });
 
-  test.each(['soon', '7', '2027-02-30', '2027-02-30T12:00:00Z', '2027-01-31T12:00', '2027-01-31 12:00', ''])(
-    '%j is none',
-    (text) => {
-      expect(() => parseExpiry(text, now)).toThrow(expect.objectContaining({ code: 'USAGE', exit: 2 }));
-    },
-  );
+  test.each([
+    'soon',
+    '7',
+    '7 parsecs',
+    'days',
+    'next 3 days',
+    '999999999y',
+    'constructor',
+    '2027-02-30',
+    '2027-02-30T12:00:00Z',
+    '2027-01-31T12:00',
+    '2027-01-31 12:00',
+    '',
+  ])('%j is none', (text) => {
+    expect(() => parseExpiry(text, now)).toThrow(expect.objectContaining({ code: 'USAGE', exit: 2 }));
+  });
 });
 
 test('a year fits the width of a terminal, and a single click in it is seen', () => {

@@ -18,7 +18,7 @@ function withDatabase(command: Command): Command {
 export function importCommand(terminal: Terminal): Command {
   return withDatabase(
     new Command('import')
-      .description('import links from a CSV or JSON file: ours, of YOURLS, of Shlink')
+      .description('import links from a CSV or JSON file: ours, of YOURLS, of Shlink, of Kutt')
       .argument('<file>', 'file; - reads stdin')
       .addOption(
         new Option(
@@ -43,15 +43,17 @@ export function importCommand(terminal: Terminal): Command {
     .addHelpText(
       'after',
       `
-The columns, by the names of svc, YOURLS or Shlink:
-  code         shortCode, keyword, source, "Short code"; a row without one gets a generated code
+The columns, by the names of svc, YOURLS, Shlink or Kutt:
+  code         shortCode, keyword, source, address, "Short code"; a row without one gets a generated code
   destination  originalUrl, url, longUrl, target, "Long URL"; by the same rules as when a link is created
   created      createdAt, timestamp, dateCreated (default: now)
-  expires      expiresAt, meta.validUntil; one that is over is kept: the link has expired
-  clicks       clickCount, clicks, visits, hits, visitsSummary.total; the total only
+  expires      expiresAt, meta.validUntil, expire_in; one that is over is kept: the link has expired
+  clicks       clickCount, clicks, visits, hits, visit_count, visitsSummary.total; the total only
   secrets      passwordHash, deleteTokenHash, as svc link export --with-secrets writes them
-Times are ISO 8601 with Z or an offset, or 2027-01-31 12:00:00 in UTC. CSV may be separated by , ; or tabs; JSON may
-be an array, one object a line, or pages of Shlink's API. Text is UTF-8.
+Other columns are left out, and named. What was protected or banned is refused, not opened.
+Times are ISO 8601 with Z or an offset, or 2027-01-31 12:00:00 in UTC. CSV may be separated by , ; or tabs, where quotes
+mean nothing and backslashes do, as mysql --batch writes it; JSON may be an array, one object a line, or pages of the
+API of Shlink or Kutt. Text is UTF-8.
 
 Rows whose code leads to the same destination already are left as they are. An import that was interrupted goes on
 when the same file is given again; its --report is continued. --dry-run writes the report and nothing else.

@@ -1,16 +1,18 @@
 // `svc link`: create short links, and read, count, draw, delete and list one's own, through a server's API; and, for
 // operators, import and export them.
-import { Command, Option } from 'commander';
-import {
-  configOption,
-  countArgument,
-  debugOption,
-  jsonOption,
-  numberArgument,
-  quietOption,
-} from '../options.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { configOption, debugOption, jsonOption, numberArgument, quietOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 import { exportCommand, importCommand } from './link-bulk.ts';
+
+const MOST_DAYS = 365;
+
+function daysArgument(text: string): number {
+  const days = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > MOST_DAYS)
+    throw new InvalidArgumentError(`It takes a whole number from 1 to ${MOST_DAYS}.`);
+  return days;
+}
 
 function withServer(command: Command): Command {
   return command
@@ -41,7 +43,7 @@ export function linkCommand(terminal: Terminal): Command {
   link.addCommand(
     withServer(new Command('stats').description('clicks of a link').argument('<link>', 'code or address'))
       .addOption(
-        new Option('--days <n>', 'length of the timeline, 1 to 365').default(30).argParser(countArgument),
+        new Option('--days <n>', 'length of the timeline, 1 to 365').default(30).argParser(daysArgument),
       )
       .addOption(jsonOption())
       .action(async (address: string, _options, command: Command) => {
@@ -124,7 +126,7 @@ function withCreation(command: Command, terminal: Terminal, name: 'link' | 'shor
   return withServer(command.argument('[url...]', 'what to shorten; - or a pipe: one URL a line'))
     .addOption(new Option('-c, --code <code>', 'code of your choice, 3 to 20 of a-z A-Z 0-9 _ -'))
     .addOption(
-      new Option('-e, --expires <when>', 'when it expires: 90m, 24h, 7d, 3mo, 1y, tomorrow, 2027-01-31, …'),
+      new Option('-e, --expires <when>', 'when it expires: 90m, 24h, 7d, 3mo, 1y, in 3 days, 2027-01-31, …'),
     )
     .addOption(new Option('--password', 'ask for a password (or set LINK_PASSWORD or LINK_PASSWORD_FILE)'))
     .addOption(new Option('--password-stdin', 'read the password from stdin'))

@@ -22,6 +22,7 @@ import { usage } from '../usage.ts';
 import { parseExpiry } from './expiry.ts';
 import { LINK_HINTS, LINK_SERVER } from './link-address.ts';
 import { type Line, readUrls } from './read-urls.ts';
+import { refuseWords } from './refuse-words.ts';
 
 interface CreateFlags extends PasswordFlags {
   code?: string;
@@ -62,6 +63,7 @@ export async function runCreate(terminal: Terminal, command: Command, urls: stri
       'give them on the command line or through stdin',
     );
   }
+  if (source === undefined) refuseWords(command, urls);
   const password = await readPassword(terminal, flags, 'LINK_PASSWORD', source === '-');
   const expiresAt = flags.expires === undefined ? null : parseExpiry(flags.expires, Date.now());
   const lines =

@@ -1,19 +1,21 @@
 // When a link expires, as people say it.
 import { usage } from '../usage.ts';
 
-const UNITS_MS: Record<string, number> = {
-  m: 60_000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-  mo: 30 * 86_400_000,
-  y: 365 * 86_400_000,
-};
+const UNITS: ReadonlyArray<[words: RegExp, milliseconds: number]> = [
+  [/^(?:s|secs?|seconds?)$/, 1_000],
+  [/^(?:m|mins?|minutes?)$/, 60_000],
+  [/^(?:h|hrs?|hours?)$/, 3_600_000],
+  [/^(?:d|days?)$/, 86_400_000],
+  [/^(?:w|wks?|weeks?)$/, 7 * 86_400_000],
+  [/^(?:mo|months?)$/, 30 * 86_400_000],
+  [/^(?:y|yrs?|years?)$/, 365 * 86_400_000],
+];
+const LAST_MOMENT = Date.UTC(9999, 11, 31);
 
 /**
- * The moment that `90m`, `24h`, `7d`, `2w`, `3mo` (30 days each), `1y`, `tomorrow` (this time of day), `never`, a date
- * (the end of that day, local time) or an ISO time with an offset means.
+ * The moment that `90s`, `90m`, `24h`, `7d`, `2w`, `3mo` (30 days each), `1y`, the same in words (`in 3 days`, `an hour`,
+ * `next week`), `tomorrow` (this time of day), `never`, a date (the end of that day, local time) or an ISO time with an
+ * offset means.
  *
  * @returns ISO 8601 with an offset, or null for never
  * @throws {Failure} USAGE
@@ -22,8 +24,10 @@ export function parseExpiry(text: string, nowMs: number): string | null {
   const word = text.trim().toLowerCase();
   if (word === 'never') return null;
   if (word === 'tomorrow') return new Date(nowMs + 86_400_000).toISOString();
-  const span = /^(?:in )?(\d{1,5}) ?(m|min|h|d|w|mo|y)$/.exec(word);
-  if (span) return new Date(nowMs + Number(span[1]) * (UNITS_MS[span[2] ?? ''] ?? 0)).toISOString();
+  const durationMs = durationOf(word);
+  if (durationMs !== undefined && nowMs + durationMs <= LAST_MOMENT) {
+    return new Date(nowMs + durationMs).toISOString();
+  }
   const day = /^(\d{4})-(\d{2})-(\d{2})(?=$|[t ])/.exec(word);
   if (day) {
     const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
@@ -43,6 +47,15 @@ export function parseExpiry(text: string, nowMs: number): string | null {
   }
   throw usage(
     `${text} is no time to expire at`,
-    'say 90m, 24h, 7d, 2w, 3mo, 1y, tomorrow, never, 2027-01-31 or 2027-01-31T12:00:00Z',
+    'say 90m, 24h, 7d, 2w, 3mo, 1y, in 3 days, tomorrow, never, 2027-01-31 or 2027-01-31T12:00:00Z',
   );
+}
+
+function durationOf(words: string): number | undefined {
+  const span =
+    /^(?:in +)?(\d{1,9}|an?|one) *([a-z]+)$/.exec(words) ?? /^(next) +(week|month|year)$/.exec(words);
+  const unitMs = UNITS.find(([names]) => names.test(span?.[2] ?? ''))?.[1];
+  if (!span || unitMs === undefined) return undefined;
+  const count = /^\d/.test(span[1] ?? '') ? Number(span[1]) : 1;
+  return count * unitMs;
 }

@@ -10,6 +10,8 @@ export interface ImportReport {
   /** @param goesOn - whether it continues the report of a run that was interrupted */
   begin(goesOn: boolean): void;
   add(rows: readonly ReportedRow[]): void;
+  /** Notes columns that mean nothing here; the terminal hears of them at the end. */
+  ignore(names: readonly string[]): void;
   end(): void;
 }
 
@@ -22,6 +24,7 @@ const SHOWN_CHARACTERS = 80;
 export function createImportReport(terminal: Terminal, path: string | undefined): ImportReport {
   let descriptor: number | undefined;
   let count = 0;
+  const ignored: string[] = [];
   return {
     begin: (goesOn) => {
       if (path !== undefined) descriptor = openReport(path, goesOn);
@@ -33,7 +36,13 @@ export function createImportReport(terminal: Terminal, path: string | undefined)
       for (const row of rows.slice(0, Math.max(0, SHOWN - count))) note(terminal, lineOf(row));
       count += rows.length;
     },
+    ignore: (names) => {
+      // A file may have as many names as it likes.
+      if (ignored.length <= SHOWN) ignored.push(...names.slice(0, SHOWN + 1 - ignored.length));
+    },
     end: () => {
+      if (ignored.length > 0)
+        note(terminal, `svc: left out, since links here have no such thing: ${listOf(ignored)}`);
       const more = count - SHOWN;
       const where = path === undefined ? '--report <file> writes all of them' : `all are in ${path}`;
       if (more > 0) note(terminal, `svc: and ${more} more rows; ${where}`);
@@ -65,12 +74,19 @@ function openReport(path: string, goesOn: boolean): number {
   }
 }
 
-/** Quoted as JSON, since a file may hold what would move the cursor of a terminal. */
 function lineOf({ row, shortCode, originalUrl, reason }: ReportedRow): string {
-  const shown = [shortCode, originalUrl]
-    .filter((value) => value !== undefined)
-    .map((value) => JSON.stringify(value.slice(0, SHOWN_CHARACTERS)).replaceAll(/[^\x20-\x7e]/g, escaped));
+  const shown = [shortCode, originalUrl].filter((value) => value !== undefined).map(quoted);
   return `svc: row ${row}${shown.length > 0 ? ` (${shown.join(' ')})` : ''}: ${reason}`;
+}
+
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN).map(quoted).join(', ');
+  return names.length > SHOWN ? `${shown} and more` : shown;
+}
+
+/** Quoted as JSON, since a file may hold what would move the cursor of a terminal. */
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, SHOWN_CHARACTERS)).replaceAll(/[^\x20-\x7e]/g, escaped);
 }
 
 function escaped(character: string): string {

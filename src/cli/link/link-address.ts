@@ -23,9 +23,19 @@ export interface NamedLink {
   origin: string | undefined;
 }
 
-/** Reads `k3XqP9w` or `https://sho.rt/k3XqP9w`, a `+` behind it or not. */
+/**
+ * Reads `k3XqP9w` or `https://sho.rt/k3XqP9w`, a `+` behind it or not.
+ *
+ * @throws {Failure} USAGE
+ */
 export function namedLink(argument: string): NamedLink {
   const url = URL.canParse(argument) ? new URL(argument) : undefined;
+  if (url && !/^https?:$/.test(url.protocol)) {
+    throw usage(
+      `${argument} is no address of a short link`,
+      'give its code, or an address with http or https',
+    );
+  }
   const shortCode = (url ? url.pathname.slice(1) : argument).replace(/\+$/, '');
   if (!/^[a-zA-Z0-9_-]{3,20}$/.test(shortCode)) {
     throw usage(`${argument} names no short link`, 'give its code or its address');

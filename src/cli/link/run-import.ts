@@ -38,7 +38,7 @@ export async function runImport(terminal: Terminal, command: Command, file: stri
       const interrupt = interruptible();
       const startedAt = performance.now();
       const result = await importLinks(platform, {
-        rows: readRows(source.read()),
+        rows: readRows(source.read(), { onIgnored: quiet ? undefined : report.ignore }),
         fileHash: source.hash,
         reservedCodes: RESERVED_CODES,
         onConflict,

@@ -1,11 +1,14 @@
 // The ephemeral store over Redis 7, Valkey 8 or a cluster of either.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { Failure, messageOf } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Log } from '../log.ts';
 import { redisJournal } from './redis-journal.ts';
+import { RedisSubscriber, SILENCE_NOTICED_MS } from './redis-subscriber.ts';
 import type { EphemeralStore, Journal, WindowAnswer, WindowRequest } from './store.ts';
+import { TooLate, within } from './within.ts';
 
 const COMMAND_TIMEOUT_MS = 1_000;
 const ANNOUNCE_TIMEOUT_MS = 500;
@@ -66,8 +69,10 @@ export class RedisStore implements EphemeralStore {
   readonly #log: Log;
   readonly #commands: Connection;
   readonly #handlers = new Map<string, Set<(message: string) => void>>();
-  #subscriber: Promise<Redis | Cluster> | undefined;
-  #delivering = false;
+  readonly #subscriber: RedisSubscriber;
+  /** Channel that answers to announcements of this store come over, and who waits for one, by announcement. */
+  readonly #replies: string;
+  readonly #answers = new Map<string, () => void>();
 
   constructor(url: string, installation: string, log: Log) {
     this.#url = url;
@@ -75,6 +80,12 @@ export class RedisStore implements EphemeralStore {
     this.#log = log;
     this.#commands = this.#open(false) as Connection;
     this.#commands.defineCommand('svcReserve', { numberOfKeys: 1, lua: RESERVE });
+    this.#replies = `${this.#prefix}announced:${randomUUID()}`;
+    this.#subscriber = new RedisSubscriber(this.#open(true), {
+      own: this.#replies,
+      hear: (channel, text) => this.#hear(channel, text),
+      log,
+    });
   }
 
   async connect(): Promise<void> {
@@ -114,47 +125,60 @@ export class RedisStore implements EphemeralStore {
   }
 
   async announce(channel: string, message: string): Promise<void> {
-    const replies = `announced:${randomUUID()}`;
+    const id = randomUUID();
+    const everybody = Promise.withResolvers<void>();
     let answered = 0;
     let expected = Number.POSITIVE_INFINITY;
-    const everybody = Promise.withResolvers<void>();
     const check = () => answered >= expected && everybody.resolve();
-    const unsubscribe = await this.subscribe(replies, () => {
+    this.#answers.set(id, () => {
       answered++;
       check();
     });
-    const timeout = setTimeout(everybody.resolve, ANNOUNCE_TIMEOUT_MS);
     try {
-      expected = await this.#commands.publish(this.#prefix + channel, JSON.stringify([message, replies]));
-      check();
-      await everybody.promise;
+      const published = this.#publishForAnswers(channel, message, id).then((subscribers) => {
+        expected = subscribers;
+        check();
+        return everybody.promise;
+      });
+      await within(ANNOUNCE_TIMEOUT_MS, published);
+    } catch (error) {
+      if (!(error instanceof TooLate)) throw error;
+      if (expected < Number.POSITIVE_INFINITY) return;
+      // Redis itself says nothing. So nobody was told, but everybody will have noticed and trusts no memory by then.
+      await pause(SILENCE_NOTICED_MS - ANNOUNCE_TIMEOUT_MS);
+      throw error;
     } finally {
-      clearTimeout(timeout);
-      await unsubscribe();
+      this.#answers.delete(id);
     }
   }
 
   async subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>> {
-    this.#subscriber ??= this.#openSubscriber();
-    const subscriber = await this.#subscriber;
+    const name = this.#prefix + channel;
     const own = (message: string) => handler(message);
-    const handlers = this.#handlers.get(this.#prefix + channel) ?? new Set();
-    this.#handlers.set(this.#prefix + channel, handlers.add(own));
-    await subscriber.subscribe(this.#prefix + channel);
-    return async () => {
+    const handlers = this.#handlers.get(name) ?? new Set();
+    this.#handlers.set(name, handlers.add(own));
+    const forget = () => {
       handlers.delete(own);
-      if (handlers.size > 0) return;
-      this.#handlers.delete(this.#prefix + channel);
-      await subscriber.unsubscribe(this.#prefix + channel);
+      if (handlers.size === 0 && this.#handlers.get(name) === handlers) this.#handlers.delete(name);
     };
+    try {
+      const end = await this.#subscriber.listen(name);
+      return async () => {
+        forget();
+        await end();
+      };
+    } catch (error) {
+      forget();
+      throw error;
+    }
   }
 
   get delivering(): boolean {
-    return this.#delivering;
+    return this.#subscriber.delivering;
   }
 
   journal(name: string): Journal {
-    return redisJournal(this.#commands, this.#prefix + name);
+    return redisJournal(this.#commands, this.#prefix + name, this.#log);
   }
 
   async ping(): Promise<boolean> {
@@ -166,41 +190,28 @@ export class RedisStore implements EphemeralStore {
 
   async close(): Promise<void> {
     this.#commands.disconnect();
-    const subscriber = await this.#subscriber?.catch(() => undefined);
-    subscriber?.disconnect();
+    this.#subscriber.close();
   }
 
-  async #openSubscriber(): Promise<Redis | Cluster> {
-    const subscriber = this.#open(true);
-    subscriber.on('message', (channel: string, text: string) => this.#deliver(channel, text));
-    subscriber.on('close', () => {
-      this.#delivering = false;
-    });
-    subscriber.on('ready', () => this.#resubscribe(subscriber));
-    await subscriber.connect();
-    this.#delivering = true;
-    return subscriber;
+  /** @returns how many connections got it, each of which answers once */
+  async #publishForAnswers(channel: string, message: string, id: string): Promise<number> {
+    // Without a way for answers to come in, everybody is told all the same.
+    await this.#subscriber
+      .open()
+      .catch((error: unknown) => this.#log.debug({ error: messageOf(error) }, 'answers cannot be heard'));
+    return this.#commands.publish(this.#prefix + channel, JSON.stringify([message, this.#replies, id]));
   }
 
-  #deliver(channel: string, text: string): void {
-    const [message, replies] = JSON.parse(text) as [string, string?];
+  #hear(channel: string, text: string): void {
+    const [message, replies, id] = JSON.parse(text) as [string, string?, string?];
+    if (channel === this.#replies) this.#answers.get(message)?.();
     for (const handler of [...(this.#handlers.get(channel) ?? [])]) handler(message);
-    if (replies === undefined) return;
-    this.publish(replies, '').catch((error: unknown) =>
-      this.#log.debug({ error: messageOf(error) }, 'answering an announcement failed'),
-    );
-  }
-
-  /** A connection that is back counts as delivering once Redis has confirmed every subscription. */
-  #resubscribe(subscriber: Redis | Cluster): void {
-    const channels = [...this.#handlers.keys()];
-    if (channels.length === 0) return;
-    subscriber.subscribe(...channels).then(
-      () => {
-        this.#delivering = true;
-      },
-      (error: unknown) => this.#log.debug({ error: messageOf(error) }, 'subscribing again failed'),
-    );
+    if (replies === undefined || id === undefined) return;
+    this.#commands
+      .publish(replies, JSON.stringify([id]))
+      .catch((error: unknown) =>
+        this.#log.debug({ error: messageOf(error) }, 'answering an announcement failed'),
+      );
   }
 
   #open(subscribes: boolean): Redis | Cluster {

@@ -49,7 +49,10 @@ export interface EphemeralStore {
   take(key: string): Promise<string | undefined>;
   /** Hands a message to every current subscriber of the channel, in every process. */
   publish(channel: string, message: string): Promise<void>;
-  /** Publishes, and resolves once every current subscriber has handled the message, or after half a second. */
+  /**
+   * Publishes, and resolves once every current subscriber has handled the message, or after half a second. Rejects when
+   * nobody could be told: by then everybody has noticed, and `delivering` says so.
+   */
   announce(channel: string, message: string): Promise<void>;
   /** Calls the handler for each message from now on; the answer ends the subscription. */
   subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>>;

@@ -33,7 +33,7 @@ export function createLinkBody({ config, clock }: Pick<Platform, 'config' | 'clo
   return z.object(
     {
       url: url.meta({
-        description: `Where the link leads: http or https, at most ${MAX_URL_LENGTH} characters, a public address. Answered as it is sent.`,
+        description: `Where the link leads: http or https, at most ${MAX_URL_LENGTH} characters (8,000 when percent-encoded), a public address. Answered as it is sent.`,
         examples: ['https://example.com/a/long/path'],
       }),
       customCode: customCode

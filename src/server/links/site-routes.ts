@@ -78,7 +78,7 @@ export function linkSiteRoutes(service: LinkService, assets: AssetUrl): Route[] 
       params: target,
       replies: { 200: page, 302: { description: 'The destination.' } },
       errors: ['NOT_FOUND', 'GONE'],
-      handler: async ({ params }) => {
+      handler: async ({ params, context }) => {
         const shortCode = params.target.replace(/\+$/, '');
         const link = await translatingLinkErrors(() => findLink(service, shortCode));
         const shortUrl = shortUrlOf(platform.config, shortCode);
@@ -87,7 +87,8 @@ export function linkSiteRoutes(service: LinkService, assets: AssetUrl): Route[] 
         }
         refuseExpired(link);
         if (link.originalUrl === null) return askForPassword(200, { assets, shortCode });
-        // Made between the look of the hot path and this one: the next request finds it there.
+        // A spelling that the hot path does not know, or a link made since it looked.
+        countClick(service, link, context);
         return redirectTo(link.originalUrl);
       },
     }),
@@ -157,6 +158,12 @@ export function linkSiteRoutes(service: LinkService, assets: AssetUrl): Route[] 
 
 function refuseExpired({ isExpired }: Link): void {
   if (isExpired) throw new HttpError('GONE', 'This link has expired.');
+}
+
+function countClick({ platform, clicks }: LinkService, { linkKey }: Link, context: RequestContext): void {
+  platform.metrics.linkRedirects.inc();
+  const { isBot, ...visitor } = visitorOf(context.headers, context.addressHash);
+  if (!isBot && !context.isHead) clicks.add({ ...visitor, linkKey, clickedAt: platform.clock.now() });
 }
 
 function askForPassword(status: number, data: Parameters<typeof unlockPage>[0]): RouteReply {

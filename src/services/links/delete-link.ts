@@ -12,7 +12,7 @@ import type { LinkService } from './link-service.ts';
  * @throws {LinkError} LINK_NOT_FOUND, when the link or the token is not right: one answer for both
  */
 export async function deleteLink(
-  { platform, clickRemover }: LinkService,
+  { platform, destinations, clickRemover }: LinkService,
   shortCode: string,
   deleteToken: string,
 ): Promise<void> {
@@ -28,6 +28,8 @@ export async function deleteLink(
     .transaction()
     .execute((transaction) => removeLinks(transaction, [row.linkKey], new Date(clock.now())));
   if (removed.length === 0) throw new LinkError('LINK_NOT_FOUND');
+  // Whatever becomes of the announcement, this process does not redirect to it any more.
+  destinations.forget([shortCode]);
   await announceGone(platform, [shortCode]);
   await clickRemover.removeSome();
 }

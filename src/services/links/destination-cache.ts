@@ -1,4 +1,5 @@
 // Where links lead, for the redirect: in memory when warm, asked for in batches when not.
+import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../../platform/batcher.ts';
 import type { Platform } from '../../platform/platform.ts';
@@ -16,8 +17,13 @@ export interface Destination {
 export interface DestinationCache {
   /** The destination of a live link, if it is in memory. */
   peek(shortCode: string): Destination | undefined;
-  /** The destination of a live link without a password, from memory or the database. */
+  /**
+   * The destination of a live link without a password, from the database; from memory when the database does not
+   * answer soon.
+   */
   find(shortCode: string): Promise<Destination | undefined>;
+  /** Forgets links that are gone. */
+  forget(shortCodes: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -25,11 +31,19 @@ interface Entry extends Destination {
   loadedAt: number;
 }
 
+/** An old entry being asked for again: one lookup for all who come for it meanwhile. */
+interface Refresh {
+  lookup: Promise<Entry | null>;
+  /** Resolves when the lookup has taken too long to wait for. */
+  overdue: Promise<undefined>;
+}
+
 const CACHE_BYTES = 64 * 1024 * 1024;
 const ENTRY_OVERHEAD_BYTES = 200;
 // Removals are announced; this is for the announcement that never came. What is older is asked for again, and still
-// used when the database is away.
+// used when the database is away or takes long.
 const FRESH_MS = 60_000;
+const PATIENCE_MS = 250;
 const CONCURRENT_LOOKUPS = 2;
 const MOST_LOOKUPS = 500;
 
@@ -44,6 +58,7 @@ export async function openDestinationCache({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ location }, shortCode) => location.length + shortCode.length + ENTRY_OVERHEAD_BYTES,
   });
+  const refreshes = new Map<string, Refresh>();
   // Grows with every removal heard of: what was read before one may be of a link that is gone.
   let removals = 0;
 
@@ -74,20 +89,56 @@ export async function openDestinationCache({
     },
   });
 
-  const unsubscribe = await ephemeral.subscribe(GONE_CHANNEL, (message) => {
+  const unsubscribe = await ephemeral.subscribe(GONE_CHANNEL, (message) => forget(message.split(' ')));
+
+  function forget(shortCodes: readonly string[]): void {
     removals++;
-    for (const shortCode of message.split(' ')) entries.delete(shortCode);
-  });
+    for (const shortCode of shortCodes) {
+      entries.delete(shortCode);
+      // It may have read the link before it was gone.
+      refreshes.delete(shortCode);
+    }
+  }
 
   function remembered(shortCode: string): Entry | undefined {
     if (!ephemeral.delivering) {
       // Removals may have been missed: nothing in memory can be trusted any more.
       removals++;
       if (entries.size > 0) entries.clear();
+      refreshes.clear();
       return undefined;
     }
-    const entry = entries.get(shortCode);
+    return alive(entries.get(shortCode));
+  }
+
+  function alive(entry: Entry | null | undefined): Entry | undefined {
     return entry && entry.expiresAt > clock.now() ? entry : undefined;
+  }
+
+  async function load(shortCode: string): Promise<Entry | null> {
+    const entry = await lookups.add(shortCode);
+    if (!entry) entries.delete(shortCode);
+    return entry;
+  }
+
+  function refresh(shortCode: string): Refresh {
+    const running = refreshes.get(shortCode);
+    if (running) return running;
+    const started = { lookup: load(shortCode), overdue: pause(PATIENCE_MS, undefined, { ref: false }) };
+    refreshes.set(shortCode, started);
+    const end = () => {
+      if (refreshes.get(shortCode) === started) refreshes.delete(shortCode);
+    };
+    started.lookup.then(end, end);
+    return started;
+  }
+
+  /** What is in memory, though old, unless the database says something else soon. */
+  async function findAgain(shortCode: string): Promise<Destination | undefined> {
+    const { lookup, overdue } = refresh(shortCode);
+    const entry = await Promise.race([lookup, overdue]).catch(() => undefined);
+    // The link may have gone while this waited: then there is nothing old any more, and the database decides.
+    return alive(entry === undefined ? (remembered(shortCode) ?? (await load(shortCode))) : entry);
   }
 
   return {
@@ -95,18 +146,8 @@ export async function openDestinationCache({
       const entry = remembered(shortCode);
       return entry && entry.loadedAt > clock.now() - FRESH_MS ? entry : undefined;
     },
-    find: async (shortCode) => {
-      const old = remembered(shortCode);
-      let entry: Entry | null;
-      try {
-        entry = await lookups.add(shortCode);
-      } catch (error) {
-        if (old) return old;
-        throw error;
-      }
-      if (!entry) entries.delete(shortCode);
-      return entry && entry.expiresAt > clock.now() ? entry : undefined;
-    },
+    find: async (shortCode) => (remembered(shortCode) ? findAgain(shortCode) : alive(await load(shortCode))),
+    forget,
     close: async () => {
       await lookups.drain();
       await unsubscribe().catch((error: unknown) => log.debug({ error }, 'unsubscribing failed'));

@@ -5,6 +5,9 @@ import { isPublicAddress } from '../../platform/public-addresses.ts';
 /** Characters of a destination, at most (link-api.md, Limits). */
 export const MAX_URL_LENGTH = 2048;
 
+// A character may take twelve in a header. Servers and proxies take 8 KiB of all headers together, or little more.
+const MAX_LOCATION_LENGTH = 8_000;
+
 // Names that no public resolver knows, or that mean this machine or its network (RFC 6761, 6762, 8375, 9476; ICANN
 // for `.internal`).
 const PRIVATE_SUFFIXES = [
@@ -40,6 +43,8 @@ export function refuseDestination(url: string, ownHost: string): string | undefi
   if (!/^https?:\/\//i.test(url)) return 'must begin with http:// or https://';
   const parsed = URL.parse(url);
   if (!parsed) return 'is not a valid URL';
+  if (parsed.href.length > MAX_LOCATION_LENGTH)
+    return `must be at most ${MAX_LOCATION_LENGTH} characters long when it is percent-encoded`;
   if (authorityOf(url).includes('@')) return 'must not contain a user name or password';
   const host = canonicalHost(parsed.hostname);
   if (host === undefined) return 'is not a valid URL';

@@ -20,7 +20,7 @@ export interface Link {
  * @throws {LinkError} LINK_NOT_FOUND
  */
 export async function findLink({ platform, clicks }: LinkService, shortCode: string): Promise<Link> {
-  await clicks.settle();
+  await clicks.catchUp();
   const row = await platform.database
     .selectFrom('link')
     .leftJoin('clickSummary', 'clickSummary.linkKey', 'link.linkKey')

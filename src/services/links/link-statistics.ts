@@ -32,7 +32,7 @@ export async function linkStatistics(
   shortCode: string,
   days: number,
 ): Promise<LinkStatistics> {
-  await clicks.settle();
+  await clicks.catchUp();
   const now = platform.clock.now();
   const dates = Array.from({ length: days }, (_, index) => dayOf(now - (days - 1 - index) * DAY_MS));
   const { rows } = await sql<{

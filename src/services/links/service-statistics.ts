@@ -1,7 +1,7 @@
 // The statistics over all links, cached for 5 minutes for all processes together.
 import { sql } from 'kysely';
 import { messageOf } from '../../platform/errors.ts';
-import { dayOf } from './clicks/tally.ts';
+import { dayOf, IMPORTED } from './clicks/tally.ts';
 import type { LinkService } from './link-service.ts';
 import { type NameCount, topNames } from './top-names.ts';
 
@@ -38,7 +38,7 @@ export async function serviceStatistics(service: LinkService): Promise<ServiceSt
 }
 
 async function readStatistics({ platform, clicks }: LinkService): Promise<ServiceStatistics> {
-  await clicks.settle();
+  await clicks.catchUp();
   const now = new Date(platform.clock.now());
   const today = dayOf(now.getTime());
   const monday = dayOf(now.getTime() - ((now.getUTCDay() + 6) % 7) * DAY_MS);
@@ -58,12 +58,16 @@ async function readStatistics({ platform, clicks }: LinkService): Promise<Servic
   const devices = countsOf('device');
   return {
     totalLinks: links.total ?? 0,
-    // Every click has one kind of device.
-    totalClicks: Object.values(devices).reduce((sum, count) => sum + count, 0),
+    // Every click that was seen here has one kind of device.
+    totalClicks: sumOf(devices) + sumOf(countsOf(IMPORTED)),
     linksToday: links.today ?? 0,
     linksThisWeek: links.week ?? 0,
     topBrowsers: topNames(countsOf('browser')),
     topOperatingSystems: topNames(countsOf('operatingSystem')),
     topDevices: topNames(devices),
   };
+}
+
+function sumOf(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

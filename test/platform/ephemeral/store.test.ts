@@ -7,6 +7,8 @@ import { createLocalBus, InProcessStore } from '../../../src/platform/ephemeral/
 import { connectRedis } from '../../../src/platform/ephemeral/redis.ts';
 import type { EphemeralStore } from '../../../src/platform/ephemeral/store.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { hangRedis } from '../../support/hang-redis.ts';
+import { startRedis } from '../../support/private-services.ts';
 import { until } from '../../support/serve.ts';
 import { TestClock } from '../../support/test-platform.ts';
 
@@ -202,6 +204,28 @@ describe.runIf(inject('redisUrl') !== '')('a journal in Redis', () => {
     expect((await same.readAfter('0-0', 10)).map(({ entry }) => entry)).toEqual(['c']);
     await Promise.all(stores.map((store) => store.close()));
   });
+
+  test('begins anew when Redis was emptied: what is in it then is read and not forgotten, whatever its ids are', async () => {
+    const log = await createLog({ level: 'silent' });
+    const store = await connectRedis(inject('redisUrl'), installation, log);
+    const journal = store.journal('emptied');
+    await journal.append('before');
+    const [before] = await journal.readAfter('0-0', 10);
+    const redis = new Redis(inject('redisUrl'));
+    await redis.del(`svc:${installation}:emptied`);
+    redis.disconnect();
+
+    await journal.append('after');
+    // As if the clock of the new Redis were far behind.
+    const ahead = `${before?.position.split('-')[0]}9-0`;
+    expect((await journal.readAfter(ahead, 10)).map(({ entry }) => entry)).toEqual(['after']);
+    await journal.forgetUpTo(ahead);
+    const [after] = await journal.readAfter(ahead, 10);
+    expect(after?.entry).toBe('after');
+    await journal.forgetUpTo(after?.position ?? '');
+    expect(await journal.readAfter('0-0', 10)).toEqual([]);
+    await store.close();
+  });
 });
 
 test('the in-process store forgets what has run out', async () => {
@@ -214,6 +238,33 @@ test('the in-process store forgets what has run out', async () => {
   store.sweep();
   expect(store.size).toBe(0);
   await store.close();
+});
+
+describe.skipIf(inject('redisServer') === '')('a Redis that hangs', () => {
+  test('ends announcements in time, is noticed, and is trusted again once it answers', async () => {
+    const redis = await startRedis(inject('redisServer'));
+    const log = await createLog({ level: 'silent' });
+    const store = await connectRedis(redis.url, installation, log);
+    const heard: string[] = [];
+    const end = await store.subscribe('news', (message) => heard.push(message));
+    await store.announce('news', 'one');
+    const goOn = await hangRedis(redis.url);
+    try {
+      await expect(store.announce('news', 'lost')).rejects.toThrow();
+      // Whoever was not told has noticed by then.
+      expect(store.delivering).toBe(false);
+      await expect(end()).rejects.toThrow();
+    } finally {
+      goOn();
+    }
+    await until(() => store.delivering);
+    await store.subscribe('news', (message) => heard.push(message));
+    await store.announce('news', 'two');
+    expect(heard[0]).toBe('one');
+    expect(heard.at(-1)).toBe('two');
+    await store.close();
+    await redis.remove();
+  });
 });
 
 test('a Redis that is not there is refused with what to do', async () => {

@@ -1,8 +1,9 @@
 // The redirect: what it answers, what it counts, and that no process redirects to what is gone.
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { json } from '../../support/api.ts';
 import { backends, createPostgresDatabase } from '../../support/databases.ts';
-import { createLink, follow, type LinkServer, startLinkServer } from '../../support/link-server.ts';
+import { createLink, FIREFOX, follow, type LinkServer, startLinkServer } from '../../support/link-server.ts';
 
 describe.each(backends())('redirects on $name', (backend) => {
   let server: LinkServer;
@@ -71,6 +72,18 @@ describe.each(backends())('redirects on $name', (backend) => {
     expect(await clicks(shortCode)).toBe(0);
   });
 
+  test('of other spellings of a code are answered and counted alike', async () => {
+    const { shortCode } = await createLink(server);
+    const escaped = `/%${shortCode.charCodeAt(0).toString(16)}${shortCode.slice(1)}`;
+    for (const path of [escaped, `http://sho.rt/${shortCode}`]) {
+      for (const method of ['GET', 'HEAD']) {
+        expect(await rawStatus(server.url, method, path, FIREFOX)).toBe(302);
+      }
+      expect(await rawStatus(server.url, 'GET', path, 'Twitterbot/1.0')).toBe(302);
+    }
+    expect(await clicks(shortCode)).toBe(2);
+  });
+
   test('of HEAD are answered and not counted', async () => {
     const { shortCode } = await createLink(server);
     const response = await fetch(`${server.url}/${shortCode}`, { method: 'HEAD', redirect: 'manual' });
@@ -128,6 +141,19 @@ describe.each(backends())('redirects on $name', (backend) => {
     }
   });
 });
+
+/** Sends the path as it stands, which fetch would tidy up. */
+function rawStatus(origin: string, method: string, path: string, agent: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, method, path, headers: { 'user-agent': agent } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 test('behind one trusted proxy clicks are told apart by the forwarded address, and no address is stored', async () => {
   const server = await startLinkServer({ settings: { TRUST_PROXY: '1' } });

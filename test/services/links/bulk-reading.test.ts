@@ -45,6 +45,48 @@ describe('understands', () => {
       { ...link, createdAt: '2020-01-02 03:04:05', clickCount: '7' },
     ],
     [
+      'what mysql --batch writes before tabs, line ends and backslashes, and where there is nothing',
+      'keyword\turl\ttitle\ttimestamp\tip\tclicks\texpiresAt\nabc\thttps://example.com/a,b?\\\\\ta\\tb\\nc\tNULL\t1.2.3.4\t7\t\\N\n',
+      { ...link, originalUrl: 'https://example.com/a,b?\\', clickCount: '7' },
+    ],
+    [
+      'tabs with quotes around everything',
+      '"keyword"\t"url"\t"title"\n"abc"\t"https://example.com/a,b"\t"A ""title""\nof two lines"\n',
+      link,
+    ],
+    [
+      'the table of Kutt',
+      'id,address,target,password,banned,visit_count,expire_in,created_at\n1,abc,"https://example.com/a,b",,f,7,2030-01-01 00:00:00+00,2020-01-02 03:04:05.678+02\n',
+      {
+        ...link,
+        banned: 'f',
+        clickCount: '7',
+        expiresAt: '2030-01-01 00:00:00+00',
+        createdAt: '2020-01-02 03:04:05.678+02',
+      },
+    ],
+    [
+      'a page of the API of Kutt',
+      JSON.stringify({
+        total: 1,
+        limit: 10,
+        skip: 0,
+        data: [
+          {
+            address: 'abc',
+            target: 'https://example.com/a,b',
+            link: 'https://s.test/abc',
+            password: false,
+            banned: false,
+            visit_count: 7,
+            expire_in: null,
+            domain: null,
+          },
+        ],
+      }),
+      { ...link, password: 'false', banned: 'false', clickCount: '7' },
+    ],
+    [
       'the export plugin of YOURLS',
       'source,target,hits\r\n/abc/,"https://example.com/a,b",7\r\n',
       { ...link, shortCode: '/abc/', clickCount: '7' },
@@ -191,6 +233,75 @@ describe('says what is wrong', () => {
     ],
   ])('with %s', async (_what, text, expected) => {
     expect((await read(text)).map(({ row, unreadable }) => [unreadable, row])).toEqual(expected);
+  });
+
+  const titles = (delimiter: string) =>
+    [
+      ['keyword', 'url', 'title', 'clicks'],
+      ['one', 'https://a.example/1', 'T', '1'],
+      ['two', 'https://a.example/2', '"Unclosed start', '2'],
+      ['three', 'https://a.example/3', 'T', '3'],
+      ['four', 'https://a.example/4', 'say "hi"', '4'],
+      ['five', 'https://a.example/5', 'T', '5'],
+    ]
+      .map((values) => `${values.join(delimiter)}\n`)
+      .join('');
+
+  test('of nothing in a file with tabs whose titles begin with quotes', async () => {
+    for (const pieceBytes of [7, 1_000]) {
+      const rows = await read(titles('\t'), pieceBytes);
+      expect(rows.map(({ fields, unreadable }) => [fields.shortCode, fields.clickCount, unreadable])).toEqual(
+        [
+          ['one', '1', undefined],
+          ['two', '2', undefined],
+          ['three', '3', undefined],
+          ['four', '4', undefined],
+          ['five', '5', undefined],
+        ],
+      );
+    }
+  });
+
+  test.each([
+    ['in front of a quote further down', titles(','), 3, 'the 2 lines behind it were'],
+    [
+      'before the destination',
+      'title,url\n"Unclosed,https://a.example/1\nsay "hi",https://a.example/2\n',
+      2,
+      'the line behind it was',
+    ],
+  ])('with a quote that is not closed %s', async (_what, text, row, lines) => {
+    const rows = await read(text);
+    expect(rows.filter(({ unreadable }) => unreadable !== undefined)).toMatchObject([
+      { row, unreadable: `has a quote that is not closed: ${lines} read as part of it` },
+    ]);
+  });
+
+  test('of columns and members that mean nothing here, each once', async () => {
+    const ignored: string[] = [];
+    const readAll = async (text: string) => {
+      ignored.length = 0;
+      async function* bytes() {
+        yield Buffer.from(text);
+      }
+      for await (const _ of readRows(bytes(), { onIgnored: (names) => ignored.push(...names) }));
+      return ignored;
+    };
+    expect(await readAll('Short code;Long URL;Tags;Title\nabc;https://a.example/;x;T\n')).toEqual([
+      'Tags',
+      'Title',
+    ]);
+    const one = {
+      url: 'https://a.example/',
+      tags: ['x'],
+      title: null,
+      meta: { validUntil: null, from: 'y' },
+    };
+    expect(await readAll(JSON.stringify([one, one, { ...one, title: 'T' }]))).toEqual([
+      'tags',
+      'meta.from',
+      'title',
+    ]);
   });
 
   test('when a quote swallows the file, without holding all of it', async () => {

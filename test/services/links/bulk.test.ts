@@ -14,6 +14,7 @@ import { findLink } from '../../../src/services/links/find-link.ts';
 import type { LinkService } from '../../../src/services/links/link-service.ts';
 import { linkStatistics } from '../../../src/services/links/link-statistics.ts';
 import { RESERVED_CODES } from '../../../src/services/links/reserved-codes.ts';
+import { serviceStatistics } from '../../../src/services/links/service-statistics.ts';
 import { unlockLink } from '../../../src/services/links/unlock-link.ts';
 import { backends } from '../../support/databases.ts';
 import { aClick, type LinkProcesses, makeLink, openLinkServices } from '../../support/link-service.ts';
@@ -106,6 +107,20 @@ imp-3,https://example.com/over,2020-01-02 03:04:05,2021-01-01 00:00:00,\n`,
     });
   });
 
+  test('clicks that links brought along are among those of all links', async () => {
+    const { platform } = service;
+    const total = async () => {
+      // Not the answer of five minutes ago.
+      await platform.ephemeral.take('link-statistics');
+      return (await serviceStatistics(service)).totalClicks;
+    };
+    const before = await total();
+    await run(`${HEADER}total-1,https://example.com/,,,17\ntotal-2,https://example.com/,,,4\n`);
+    expect(await total()).toBe(before + 21);
+    await run(`${HEADER}total-3,https://example.com/,,,9\ntotal-1,https://example.com/,,,17\n`);
+    expect(await total()).toBe(before + 30);
+  });
+
   test('counts links by the day of their creation', async () => {
     await run(
       `${HEADER}day-1,https://example.com/,2001-02-03T23:59:59Z,,\nday-2,https://example.com/,2001-02-03T00:00:00Z,,\n`,
@@ -165,17 +180,37 @@ more,https://example.com/a,b,,,\n`,
         },
         { shortCode: 'limited', longUrl: 'https://example.com/', meta: { maxVisits: 3, validUntil: null } },
         { shortCode: 'later', longUrl: 'https://example.com/', meta: { validSince: '2030-01-01T00:00:00Z' } },
+        { address: 'kutt-1', target: 'https://example.com/', password: true, banned: false },
+        { address: 'kutt-2', target: 'https://example.com/', password: '$2a$12$hash', banned: false },
+        { address: 'kutt-3', target: 'https://example.com/', password: false, banned: true },
+        { address: 'kutt-4', target: 'https://example.com/', expire_in: 'in a while' },
+        {
+          address: 'kutt-5',
+          target: 'https://example.com/',
+          password: false,
+          banned: false,
+          visit_count: 3,
+          expire_in: '2030-01-01 00:00:00+02',
+        },
         { shortCode: 'open', longUrl: 'https://example.com/', meta: { maxVisits: null, validSince: null } },
       ]
         .map((row) => JSON.stringify(row))
         .join('\n'),
     );
-    expect(result).toMatchObject({ imported: 1, refused: 4 });
+    expect(result).toMatchObject({ imported: 2, refused: 8 });
+    expect(await findLink(service, 'kutt-5')).toMatchObject({
+      clickCount: 3,
+      expiresAt: new Date('2029-12-31T22:00:00Z'),
+    });
     expect(reported.map(({ reason }) => reason)).toEqual([
       'has a password, which the file does not hold (export it with secrets)',
       'passwordHash is not an Argon2id hash',
       'has a limit of visits, which links here cannot have',
       'is not valid yet, which links here cannot be',
+      'has a password, which the file does not hold (export it with secrets)',
+      'has a password, which the file does not hold (export it with secrets)',
+      'is banned',
+      'expiresAt is not a time such as 2027-01-31T12:00:00Z, or 2027-01-31 12:00:00 in UTC',
     ]);
   });
 

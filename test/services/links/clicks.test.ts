@@ -1,4 +1,5 @@
 // Clicks: counted once, whoever races, and every count agrees with the raw rows.
+import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { encodeClicks } from '../../../src/services/links/clicks/click-batch.ts';
@@ -224,5 +225,23 @@ describe.runIf(inject('redisUrl') !== '')('the journal of clicks in Redis', () =
     await expect(drainBatch(one.platform.database, forgetful, true)).rejects.toThrow('killed');
     await drainBatch(one.platform.database, journal, true);
     expect((await findLink(one, shortCode)).clickCount).toBe(1);
+  });
+
+  test('is counted from its start when Redis was emptied and its clock is behind', async () => {
+    const [one] = processes.services as [LinkService];
+    const { database, secrets } = one.platform;
+    const { linkKey, shortCode } = await makeLink(one);
+    const click = async () => {
+      one.clicks.add(aClick(linkKey, processes.clock.now()));
+      await one.clicks.settle();
+    };
+    await click();
+    const redis = new Redis(inject('redisUrl'));
+    await redis.del(`svc:${secrets.installation}:link-clicks`);
+    redis.disconnect();
+    const ahead = sql<string>`regexp_replace(journal_position, '[0-9]+-[0-9]+$', '9999999999999-0')`;
+    await database.updateTable('clickLedger').set({ journalPosition: ahead }).execute();
+    for (let round = 0; round < 3; round++) await click();
+    expect((await findLink(one, shortCode)).clickCount).toBe(4);
   });
 });

@@ -256,7 +256,19 @@ describe('length', () => {
   });
 
   test('characters are code points', () => {
-    expect(judge(urlOf(2048, '😀'))).toBeUndefined();
+    // 1,500 units more than characters.
+    expect(judge(urlOf(548) + '😀'.repeat(500) + 'a'.repeat(1_000))).toBeUndefined();
+    expect(judge(urlOf(549) + '😀'.repeat(500) + 'a'.repeat(1_000))).toBe(
+      'must be at most 2048 characters long',
+    );
+  });
+
+  test('a Location of 8,000 characters passes, one that is longer does not', () => {
+    // Each becomes twelve characters.
+    expect(judge(urlOf(440) + '😀'.repeat(630))).toBeUndefined();
+    expect(judge(urlOf(441) + '😀'.repeat(630))).toBe(
+      'must be at most 8000 characters long when it is percent-encoded',
+    );
   });
 });
 

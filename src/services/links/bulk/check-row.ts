@@ -72,12 +72,18 @@ function refuseCode(shortCode: string, { reservedCodes }: Rules): string | undef
 const ARGON2ID =
   /^\$argon2id\$v=19\$(?:(?:m=\d{1,6}|t=\d{1,2}|p=\d{1,2})(?:,(?=\w)|(?=\$))){3}\$[\w+/-]{8,128}\$[\w+/-]{16,128}$/;
 
+/** What a column says that is neither empty nor a way to say no. */
+function isSo(value: string | undefined): boolean {
+  return value !== undefined && !/^(?:false|f|no|n|0|null)$/i.test(value);
+}
+
 /** Whoever may not open a link there must not be able to open it here. */
 function refuseAccess(row: BulkRow, { now }: Rules): string | undefined {
-  const { hasPassword, passwordHash, deleteTokenHash, validSince, maxVisits } = row;
+  const { hasPassword, password, banned, passwordHash, deleteTokenHash, validSince, maxVisits } = row;
   if (passwordHash !== undefined && !ARGON2ID.test(passwordHash))
     return 'passwordHash is not an Argon2id hash';
-  if (/^(true|1|yes)$/i.test(hasPassword ?? '') && passwordHash === undefined) {
+  if (isSo(banned)) return 'is banned';
+  if ((isSo(hasPassword) || isSo(password)) && passwordHash === undefined) {
     return 'has a password, which the file does not hold (export it with secrets)';
   }
   if (deleteTokenHash !== undefined && !/^[\da-f]{64}$/i.test(deleteTokenHash)) {
@@ -93,12 +99,18 @@ const isoMoment = z.iso.datetime({ offset: true });
 const FIRST_MOMENT = Date.UTC(1970, 0, 1);
 const LAST_MOMENT = Date.UTC(9999, 11, 31);
 
-/** A moment in ISO 8601 with an offset or Z, or `2024-01-31 12:00:00` as databases write UTC. */
+/** A moment in ISO 8601 with an offset or Z, or as databases write it: `2024-01-31 12:00:00` in UTC, or with `+00`. */
 function momentOf(text: string): Date | undefined {
-  const iso = text.length > 10 && text[10] === ' ' ? `${text.slice(0, 10)}T${text.slice(11)}Z` : text;
+  const iso = text[10] === ' ' ? isoOf(text) : text;
   if (!isoMoment.safeParse(iso).success) return undefined;
   const moment = Date.parse(iso);
   return moment >= FIRST_MOMENT && moment <= LAST_MOMENT ? new Date(moment) : undefined;
+}
+
+function isoOf(text: string): string {
+  const [, time = '', hours, minutes = '00'] =
+    /^(.*?)(?:([+-]\d\d)(?::?(\d\d))?)?$/.exec(text.slice(11)) ?? [];
+  return `${text.slice(0, 10)}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`;
 }
 
 function notATime(name: string): string {

@@ -8,6 +8,8 @@
 //   (shlinkio/shlink-web-component, ExportShortUrlsBtn.tsx), the CSV that its importer takes (`Long URL;Tags;Domain;
 //   Short code;Title`; shlinkio/shlink-importer, CsvImporter.php: case and spaces of a name mean nothing), and a short
 //   URL of its REST API (shlinkio/shlink, docs/swagger/definitions/ShortUrl.json and ShortUrlMeta.json)
+// - Kutt: a link of its API, and the columns of its table `links` (thedevs-network/kutt, server/models/link.model.js and
+//   server/handlers/links.handler.js: address, target, password, banned, visit_count, expire_in, created_at)
 
 /** What is understood of a row. */
 export const BULK_FIELDS = [
@@ -17,6 +19,8 @@ export const BULK_FIELDS = [
   'expiresAt',
   'clickCount',
   'hasPassword',
+  'password',
+  'banned',
   'passwordHash',
   'deleteTokenHash',
   'validSince',
@@ -30,17 +34,26 @@ export type BulkRow = Partial<Record<BulkField, string>>;
 
 // Lower case, without spaces, `_` and `-`. Where a file has several of a field, the first here counts.
 const NAMES: Record<BulkField, readonly string[]> = {
-  shortCode: ['shortcode', 'keyword', 'source', 'code', 'slug'],
+  shortCode: ['shortcode', 'keyword', 'source', 'address', 'code', 'slug'],
   originalUrl: ['originalurl', 'longurl', 'url', 'target'],
   createdAt: ['createdat', 'datecreated', 'timestamp'],
-  expiresAt: ['expiresat', 'meta.validuntil', 'validuntil'],
-  clickCount: ['clickcount', 'clicks', 'visitssummary.total', 'visitscount', 'visits', 'hits'],
+  expiresAt: ['expiresat', 'meta.validuntil', 'validuntil', 'expirein'],
+  clickCount: ['clickcount', 'clicks', 'visitssummary.total', 'visitscount', 'visitcount', 'visits', 'hits'],
   hasPassword: ['haspassword'],
+  password: ['password'],
+  banned: ['banned'],
   passwordHash: ['passwordhash'],
   deleteTokenHash: ['deletetokenhash'],
   validSince: ['meta.validsince', 'validsince'],
   maxVisits: ['meta.maxvisits', 'maxvisits'],
 };
+
+const KNOWN_NAMES = new Set(Object.values(NAMES).flat());
+
+/** Those of the names that mean nothing here. */
+export function ignoredOf(names: readonly string[]): string[] {
+  return names.filter((name) => name.trim() !== '' && !KNOWN_NAMES.has(normalName(name)));
+}
 
 /** Where each field stands in a row under these headers; fields that the file has not are left out. */
 export function columnsOf(headers: readonly string[]): Map<BulkField, number> {
@@ -53,13 +66,20 @@ export function columnsOf(headers: readonly string[]): Map<BulkField, number> {
   return columns;
 }
 
-/** The row that an object of JSON is; members of objects in it count as `meta.validUntil`. */
-export function rowOfObject(object: Record<string, unknown>): BulkRow {
-  const values = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(object)) {
-    if (typeof value !== 'object' || value === null) values.set(normalName(name), value);
-    else for (const [inner, one] of Object.entries(value)) values.set(normalName(`${name}.${inner}`), one);
-  }
+/** Names and values of an object of JSON. */
+export type Values = ReadonlyArray<readonly [name: string, value: unknown]>;
+
+/** The members of an object of JSON; those of objects in it are named like `meta.validUntil`. */
+export function valuesOf(object: Record<string, unknown>): Values {
+  return Object.entries(object).flatMap(([name, value]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value] as const];
+    return Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, one] as const);
+  });
+}
+
+/** The row that an object of JSON is. */
+export function rowOfObject(members: Values): BulkRow {
+  const values = new Map(members.map(([name, value]) => [normalName(name), value]));
   const row: BulkRow = {};
   for (const field of BULK_FIELDS) {
     const value = NAMES[field].map((name) => values.get(name)).find((found) => found != null);

@@ -1,14 +1,16 @@
-// The rows of a CSV file, whatever separates its columns and however its lines end.
+// The rows of a CSV file, whatever separates its columns and however its lines end. Files with tabs are as `mysql
+// --batch` and PostgreSQL's COPY write them: nothing is quoted, and backslashes stand before what would end a value.
 import { finished } from 'node:stream/promises';
 import { type CsvError, parse } from 'csv-parse';
 import { parse as parseNow } from 'csv-parse/sync';
-import { type BulkField, type BulkRow, columnsOf } from './columns.ts';
+import { type BulkField, type BulkRow, columnsOf, ignoredOf } from './columns.ts';
 import { invalidInput } from './invalid-input.ts';
 import { PlainLines } from './plain-lines.ts';
 import type { SourceRow } from './source-row.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 const LINE_ENDS = ['\r\n', '\n', '\r'];
+const URL_BEGINNING = /^"*https?:\/\//i;
 
 /** Larger than any link with any title; a quote that is never closed must not take the memory of the whole file. */
 const MOST_RECORD_BYTES = 1_048_576;
@@ -17,15 +19,18 @@ const MOST_RECORD_BYTES = 1_048_576;
  * Reads rows.
  *
  * @param beginning - text that the input begins with, its first line among it
+ * @param onIgnored - told the columns that mean nothing here
  * @throws {Failure} INPUT_INVALID when the first line names no column of destinations
  */
 export async function* readCsv(
   input: AsyncIterable<Uint8Array>,
   beginning: string,
+  onIgnored: (names: string[]) => void,
 ): AsyncGenerator<SourceRow[]> {
   const layout = recognise(beginning);
+  onIgnored(ignoredOf(layout.headers));
   const records = new Records(layout);
-  const plain = new PlainLines();
+  const plain = new PlainLines(layout);
   let parser: RecordParser | undefined;
   for await (const chunk of input) {
     if (parser) await parser.write(chunk);
@@ -45,9 +50,10 @@ export async function* readCsv(
 
 interface Layout {
   delimiter: string;
+  /** Whether quotes go around values; otherwise backslashes go before what would end one. */
+  isQuoted: boolean;
+  headers: string[];
   columns: Map<BulkField, number>;
-  /** Columns of the header. */
-  width: number;
 }
 
 /** The records of a file in their order, the first that is not blank being the header. */
@@ -78,17 +84,28 @@ class Records {
     else this.#ready.push(this.#sourceRow(record));
   }
 
+  /** A record of which values may go over several lines. */
+  addQuoted(record: readonly string[]): void {
+    this.add(record);
+    const lines = linesTakenIn(record, this.#layout);
+    const added = this.#ready.at(-1);
+    if (lines === 0 || added?.row !== this.#row) return;
+    const whose = lines === 1 ? 'the line behind it was' : `the ${lines} lines behind it were`;
+    added.unreadable = `has a quote that is not closed: ${whose} read as part of it`;
+  }
+
   addUnreadable(reason: string): void {
     this.#row++;
     this.#ready.push({ row: this.#row, fields: {}, unreadable: reason });
   }
 
   #sourceRow(record: readonly string[]): SourceRow {
-    const { columns, width } = this.#layout;
+    const { columns, headers, isQuoted } = this.#layout;
+    const width = headers.length;
     const row = this.#row;
     const fields: BulkRow = {};
     for (const [field, index] of columns) {
-      const value = record[index];
+      const value = isQuoted ? record[index] : unescaped(record[index], field);
       if (value !== undefined && value !== '') fields[field] = value;
     }
     if (record.length === width) return { row, fields };
@@ -102,19 +119,20 @@ interface RecordParser {
   end(): Promise<void>;
 }
 
-function parserOf({ delimiter }: Layout, records: Records): RecordParser {
+function parserOf({ delimiter, isQuoted }: Layout, records: Records): RecordParser {
   // Records are taken from the parser's own callbacks: good and bad ones in their order, and without a stream of
   // objects, which costs more than the parsing.
   const parser = parse({
     delimiter,
     record_delimiter: LINE_ENDS,
     relax_column_count: true,
-    // Titles with quotes in them, as `mysql --batch` writes them.
+    quote: isQuoted ? '"' : null,
+    // Titles with quotes in them.
     relax_quotes: true,
     max_record_size: MOST_RECORD_BYTES,
     skip_records_with_error: true,
     on_record: (record: string[]) => {
-      records.add(record);
+      records.addQuoted(record);
       return null;
     },
     on_skip: (error) => {
@@ -143,8 +161,10 @@ function recognise(beginning: string): Layout {
   const header = beginning.split(/[\r\n]+/).find((line) => line !== '') ?? '';
   const [best] = DELIMITERS.map((delimiter) => {
     const headers = headersOf(header, delimiter);
-    return { delimiter, columns: columnsOf(headers), width: headers.length };
-  }).sort((a, b) => b.columns.size - a.columns.size || b.width - a.width);
+    // Where tabs separate and quotes go around values all the same, they go around the names of the columns too.
+    const isQuoted = delimiter !== '\t' || header.startsWith('"');
+    return { delimiter, isQuoted, headers, columns: columnsOf(headers) };
+  }).sort((a, b) => b.columns.size - a.columns.size || b.headers.length - a.headers.length);
   if (best?.columns.has('originalUrl')) return best;
   throw invalidInput(
     `no column holds destinations: the first line is ${JSON.stringify(header.slice(0, 200))}`,
@@ -158,6 +178,32 @@ function headersOf(header: string, delimiter: string): string[] {
   } catch {
     return [];
   }
+}
+
+const ESCAPES: Record<string, string> = { t: '\t', n: '\n', r: '\r', '0': '\0', '\\': '\\' };
+
+/** A value without its backslashes; nothing for what the two write when there is none. */
+function unescaped(value: string | undefined, field: BulkField): string | undefined {
+  if (value === '\\N' || (value === 'NULL' && field !== 'shortCode')) return undefined;
+  if (!value?.includes('\\')) return value;
+  return value.replaceAll(/\\([tnr0\\])/g, (_, character: string) => ESCAPES[character] ?? '');
+}
+
+/** How many lines a value took in because it begins with a quote that nobody closed: some of them look like rows. */
+function linesTakenIn(record: readonly string[], { delimiter, columns }: Layout): number {
+  const destination = columns.get('originalUrl') ?? 0;
+  const isRow = (line: string, firstColumn: number) => {
+    const place = destination - firstColumn;
+    return place >= 0 && line.includes(delimiter) && URL_BEGINNING.test(line.split(delimiter)[place] ?? '');
+  };
+  for (const [column, value] of record.entries()) {
+    if (!/[\r\n]/.test(value)) continue;
+    const [first = '', ...others] = value.split(/\r\n|\n|\r/);
+    // Of the row that the value begins in, only a destination behind the value tells.
+    const isOwnRow = column < destination && isRow(first, column);
+    if (isOwnRow || others.some((line) => isRow(line, 0))) return others.length;
+  }
+  return 0;
 }
 
 function reasonOf(error: CsvError | undefined): string {

@@ -1,6 +1,6 @@
 // The links of a JSON file, one after the other: an array, one object a line, or objects simply behind each other, as
 // jq writes them. Never more than one of them is held.
-import { rowOfObject } from './columns.ts';
+import { ignoredOf, rowOfObject, type Values, valuesOf } from './columns.ts';
 import { invalidInput } from './invalid-input.ts';
 import type { SourceRow } from './source-row.ts';
 
@@ -10,18 +10,30 @@ const MOST_VALUE_CHARACTERS = 16 * 1_048_576;
 /**
  * Reads rows.
  *
+ * @param onIgnored - told the members that mean nothing here, each once
  * @throws {Failure} INPUT_INVALID when one value is larger than 16 MiB
  */
-export async function* readJson(input: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRow[]> {
+export async function* readJson(
+  input: AsyncIterable<Uint8Array>,
+  onIgnored: (names: string[]) => void,
+): AsyncGenerator<SourceRow[]> {
   const decoder = new TextDecoder('utf-8');
   const splitter = new Splitter();
+  const known = new Set<string>();
+  const tellNew = (values: Values) => {
+    const names = values.filter(([name, value]) => !known.has(name) && value != null && value !== '');
+    for (const [name] of names) known.add(name);
+    if (names.length > 0) onIgnored(ignoredOf(names.map(([name]) => name)));
+  };
   let row = 0;
   const rowsOf = (value: string) =>
     linksIn(value).map((link): SourceRow => {
       row++;
       if (link === undefined) return { row, fields: {}, unreadable: 'is not valid JSON' };
       if (!isObject(link)) return { row, fields: {}, unreadable: 'is no JSON object' };
-      return { row, fields: rowOfObject(link) };
+      const values = valuesOf(link);
+      tellNew(values);
+      return { row, fields: rowOfObject(values) };
     });
   for await (const chunk of input) {
     const rows = splitter.split(decoder.decode(chunk, { stream: true })).flatMap(rowsOf);
@@ -33,7 +45,10 @@ export async function* readJson(input: AsyncIterable<Uint8Array>): AsyncGenerato
     yield [{ row: row + 1, fields: {}, unreadable: 'is missing: the file ends before its list does' }];
 }
 
-/** What a value holds: itself, or the links of a page as Shlink's API answers it (`{shortUrls: {data: […]}}`). */
+/**
+ * What a value holds: itself, or the links of a page as the API of Shlink (`{shortUrls: {data: […]}}`) or that of Kutt
+ * (`{data: […]}`) answers it.
+ */
 function linksIn(json: string): unknown[] {
   let value: unknown;
   try {
@@ -41,7 +56,8 @@ function linksIn(json: string): unknown[] {
   } catch {
     return [undefined];
   }
-  const page = isObject(value) && isObject(value.shortUrls) ? value.shortUrls.data : undefined;
+  if (!isObject(value)) return [value];
+  const page = isObject(value.shortUrls) ? value.shortUrls.data : value.data;
   return Array.isArray(page) ? page : [value];
 }
 

@@ -3,6 +3,11 @@ import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import type { SourceRow } from './source-row.ts';
 
+export interface ReadOptions {
+  /** Told the columns, or members of objects, that mean nothing here: each once. */
+  onIgnored?: ((names: string[]) => void) | undefined;
+}
+
 /** Bytes of a file that are looked at to see what it is. */
 const BEGINNING_BYTES = 65_536;
 
@@ -12,7 +17,10 @@ const BEGINNING_BYTES = 65_536;
  * @throws {Failure} INPUT_INVALID (exit 2) for a file without a column of destinations, or with a value too large to be
  *   part of one; what is wrong with a single row is said in that row
  */
-export async function* readRows(input: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRow[]> {
+export async function* readRows(
+  input: AsyncIterable<Uint8Array>,
+  { onIgnored = () => {} }: ReadOptions = {},
+): AsyncGenerator<SourceRow[]> {
   const chunks = input[Symbol.asyncIterator]();
   const read: Uint8Array[] = [];
   let bytes = 0;
@@ -29,6 +37,6 @@ export async function* readRows(input: AsyncIterable<Uint8Array>): AsyncGenerato
   }
   const text = beginning.toString('utf8').replace(/^\ufeff/, '');
   if (text.trim() === '') return;
-  if (/^\s*[[{]/.test(text)) yield* readJson(whole());
-  else yield* readCsv(whole(), text);
+  if (/^\s*[[{]/.test(text)) yield* readJson(whole(), onIgnored);
+  else yield* readCsv(whole(), text, onIgnored);
 }

@@ -1,6 +1,7 @@
 // A batch of checked rows becomes links: one statement for those whose codes are free, one for their clicks.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../platform/database/tables.ts';
+import { IMPORTED } from '../clicks/tally.ts';
 import { generateCode } from '../create-link.ts';
 import { insertLinks } from '../insert-links.ts';
 import type { CheckedRow } from './check-row.ts';
@@ -70,7 +71,10 @@ export async function destinationsOf(
   return new Map(found.map(({ shortCode, originalUrl }) => [shortCode, originalUrl]));
 }
 
-/** The total that a link brings along; when its clicks were and whose, nobody knows any more. */
+/**
+ * The total that a link brings along; when its clicks were and whose, nobody knows any more. Over all links they are
+ * counted under a dimension of their own.
+ */
 async function writeClicks(
   transaction: Kysely<Tables>,
   rows: ReadonlyMap<string, CheckedRow>,
@@ -82,8 +86,16 @@ async function writeClicks(
   });
   if (clicked.length === 0) return;
   await sql`
-    INSERT INTO click_summary (link_key, clicks, names)
-    SELECT link_key, clicks, '{}' FROM unnest(
-      ${clicked.map(({ linkKey }) => linkKey)}::bigint[],
-      ${clicked.map(({ clicks }) => clicks)}::bigint[]) AS t (link_key, clicks)`.execute(transaction);
+    WITH summary AS (
+      INSERT INTO click_summary (link_key, clicks, names)
+      SELECT link_key, clicks, '{}' FROM unnest(
+        ${clicked.map(({ linkKey }) => linkKey)}::bigint[],
+        ${clicked.map(({ clicks }) => clicks)}::bigint[]) AS t (link_key, clicks)
+      RETURNING clicks
+    )
+    INSERT INTO click_name_count (dimension, name, clicks)
+    SELECT ${IMPORTED}, 'total', sum(clicks) FROM summary
+    ON CONFLICT (dimension, name) DO UPDATE SET clicks = click_name_count.clicks + excluded.clicks`.execute(
+    transaction,
+  );
 }

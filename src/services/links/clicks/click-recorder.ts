@@ -3,6 +3,7 @@
 import { Batcher } from '../../../platform/batcher.ts';
 import type { Database } from '../../../platform/database/connect.ts';
 import type { Journal } from '../../../platform/ephemeral/store.ts';
+import { within } from '../../../platform/ephemeral/within.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import type { Platform } from '../../../platform/platform.ts';
 import type { Click } from './click.ts';
@@ -18,14 +19,21 @@ const RETRY_AFTER_MS = 500;
 const CLICKS_AN_ENTRY = 400;
 const CLICKS_A_TRANSACTION = 5_000;
 const MOST_WAITING = 100_000;
+const CATCH_UP_WITHIN_MS = 2_000;
 
 export interface ClickRecorder {
   /** Takes a click. Never waits, never throws. */
   add(click: Click): void;
   /** Writes a click down; durable when it resolves. Answers false when its link is gone. */
   record(click: Click): Promise<boolean>;
-  /** Resolves once the clicks that this process took, and those in the journal, are in the tables. */
+  /**
+   * Resolves once the clicks that this process took, and those in the journal, are in the tables.
+   *
+   * @throws when they could not be written
+   */
   settle(): Promise<void>;
+  /** Settles as far as that is possible soon: who reads counts would rather have older ones than none. */
+  catchUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,7 +107,8 @@ export function createClickRecorder(platform: Platform): ClickRecorder {
   /** @returns how many of the clicks from `start` on were written */
   async function writeSome(clicks: readonly Click[], start: number): Promise<number> {
     const entry = clicks.slice(start, start + CLICKS_AN_ENTRY);
-    if (journal && (await appended(journal, entry))) return entry.length;
+    // While Redis says nothing each attempt would take a second, and might be carried out after all when it is back.
+    if (journal && ephemeral.delivering && (await appended(journal, entry))) return entry.length;
     const batch = clicks.slice(start, start + CLICKS_A_TRANSACTION);
     metrics.linkClicks.inc((await writeToDatabase(database, batch)).clicks);
     return batch.length;
@@ -129,6 +138,12 @@ export function createClickRecorder(platform: Platform): ClickRecorder {
     if (ephemeral.delivering) await drainer?.settle();
   }
 
+  async function catchUp(): Promise<void> {
+    await within(CATCH_UP_WITHIN_MS, settle()).catch((error: unknown) =>
+      log.debug({ error: messageOf(error) }, 'counts are read without the latest clicks'),
+    );
+  }
+
   async function close(): Promise<void> {
     closed = true;
     clearTimeout(writeTimer);
@@ -140,7 +155,7 @@ export function createClickRecorder(platform: Platform): ClickRecorder {
     await drainer?.close();
   }
 
-  return { add, record: (click) => recording.add(click), settle, close };
+  return { add, record: (click) => recording.add(click), settle, catchUp, close };
 }
 
 function writeToDatabase(

@@ -9,6 +9,9 @@ export const DIMENSIONS: readonly Dimension[] = ['browser', 'operatingSystem', '
 /** Dimensions that are also counted over all links; referrers are nobody's business but their link's. */
 export const GLOBAL_DIMENSIONS: readonly Dimension[] = ['browser', 'operatingSystem', 'device'];
 
+/** What clicks that links brought along are counted under over all links: of those only the number is known. */
+export const IMPORTED = 'imported';
+
 /** Where names beyond the bound of a dimension are counted. */
 export const OTHER = 'Other';
 

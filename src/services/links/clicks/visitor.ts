@@ -22,12 +22,25 @@ const HOST_LENGTH = 253;
 
 // curl, wget and libraries are how people look at a link from a terminal; a browser that is driven is a browser.
 const NOT_BOTS = new Set(['http-library', 'browser-automation']);
+// The preview fetchers of these begin with their name; in the agent of a browser it is the app that the browser is in.
+const ALSO_BROWSERS = new Set(['Viber', 'WhatsApp']);
+// What the package does not know: preview fetchers of Bluesky, of Rocket.Chat, which calls itself a Chrome and puts its
+// own name last (its desktop app does not), of Zulip, of Nextcloud ("Nextcloud Server Crawler"), and of their kind.
+const MORE_BOTS = [
+  'Cardyb/',
+  'Rocket\\.Chat/[^ ]+$',
+  'U(?:RL|rl)[ -]?Preview',
+  'Link[ -]?Preview',
+  '[Cc]rawler',
+];
 const BOT_PATTERN = new RegExp(
-  // The package's types leave the tags out.
-  (crawlers as ReadonlyArray<{ pattern: string; tags?: string[] }>)
-    .filter(({ tags = [] }) => !tags.some((tag) => NOT_BOTS.has(tag)))
-    .map(({ pattern }) => pattern)
-    .join('|'),
+  [
+    // The package's types leave the tags out.
+    ...(crawlers as ReadonlyArray<{ pattern: string; tags?: string[] }>)
+      .filter(({ tags = [] }) => !tags.some((tag) => NOT_BOTS.has(tag)))
+      .map(({ pattern }) => (ALSO_BROWSERS.has(pattern) ? `^${pattern}` : pattern)),
+    ...MORE_BOTS,
+  ].join('|'),
 );
 // An agent that is in no list would otherwise write whatever it likes into the statistics.
 const BROWSERS = new Set<string>(Object.values(Bowser.BROWSER_MAP));
