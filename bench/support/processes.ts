@@ -15,7 +15,7 @@ import {
 } from '../../test/support/private-services.ts';
 
 export const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
-const SECRET = 'a secret that only benchmarks know, 0123456789';
+export const SECRET = 'a secret that only benchmarks know, 0123456789';
 
 /** A PostgreSQL of its own that flushes to disk as a real one does. */
 export function durablePostgres(): Promise<PrivateService> {
@@ -47,6 +47,8 @@ export interface RunningServer {
   linksUrl: string;
   /** Of the kanban service. */
   kanbanUrl: string;
+  /** The relay, as a WebSocket address. */
+  relayUrl: string;
   opsUrl: string;
   child: ChildProcess;
   stop(): Promise<void>;
@@ -56,10 +58,17 @@ export interface ServeOptions {
   env?: Record<string, string>;
   args?: string[];
   nodeArgs?: string[];
+  /** One of the daemons instead of all in one. */
+  daemon?: 'api' | 'relay' | 'scheduler';
 }
 
 /** Starts `svc serve` and waits until it is ready. */
-export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOptions): Promise<RunningServer> {
+export async function startSvc({
+  env = {},
+  args = [],
+  nodeArgs = [],
+  daemon,
+}: ServeOptions): Promise<RunningServer> {
   const [port, linksPort, kanbanPort, relayPort, opsPort] = [
     await freePort(),
     await freePort(),
@@ -67,7 +76,7 @@ export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOpti
     await freePort(),
     await freePort(),
   ];
-  const child = spawn(process.execPath, [...nodeArgs, SVC, 'serve', '--no-scheduler', ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, SVC, 'serve', daemon ?? '--no-scheduler', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       SVC_SECRET: SECRET,
@@ -88,6 +97,7 @@ export async function startSvc({ env = {}, args = [], nodeArgs = [] }: ServeOpti
     url: `http://127.0.0.1:${port}`,
     linksUrl: `http://127.0.0.1:${linksPort}`,
     kanbanUrl: `http://127.0.0.1:${kanbanPort}`,
+    relayUrl: `ws://127.0.0.1:${relayPort}/api/ws`,
     opsUrl,
   });
 }
@@ -102,7 +112,13 @@ export async function startPeer(file: string, env: Record<string, string>): Prom
   });
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(`${url}/`, child);
-  return running(child, { url, linksUrl: url, kanbanUrl: url, opsUrl: '' });
+  return running(child, {
+    url,
+    linksUrl: url,
+    kanbanUrl: url,
+    relayUrl: url.replace('http', 'ws'),
+    opsUrl: '',
+  });
 }
 
 /** Waits until an address answers anything at all. */
@@ -120,7 +136,7 @@ export async function untilAnswers(url: string, child: ChildProcess): Promise<vo
 
 function running(
   child: ChildProcess,
-  addresses: Pick<RunningServer, 'url' | 'linksUrl' | 'kanbanUrl' | 'opsUrl'>,
+  addresses: Pick<RunningServer, 'url' | 'linksUrl' | 'kanbanUrl' | 'relayUrl' | 'opsUrl'>,
 ): RunningServer {
   return {
     ...addresses,
