@@ -35,10 +35,10 @@ export interface DocumentOptions {
   onRefused?: (code: string) => void;
 }
 
-const KIND = { stateVector: 0, update: 1, awareness: 2 } as const;
+const KIND = { stateVector: 0, update: 1, awareness: 2, synced: 3 } as const;
 const TEXT = 'description';
-// Of peers that do not answer: they may have just left.
-const SYNC_TIMEOUT_MS = 2_000;
+// Of peers that do not say that they have the document: they have just left, or just come as we have.
+const SYNC_TIMEOUT_MS = 1_000;
 
 /** Opens the description of a card for editing together. */
 export function openCardDocument(
@@ -63,8 +63,7 @@ export function openCardDocument(
     synced.resolve();
   };
   const seed = () => {
-    // Whoever else begins makes the same of it: nobody needs to be told.
-    if (!isSynced && text.length === 0) Y.applyUpdate(doc, seedUpdate(initialText), REMOTE);
+    if (!isSynced && text.length === 0) Y.applyUpdate(doc, seedUpdate(initialText));
     settle();
   };
   const introduce = () => {
@@ -89,8 +88,10 @@ export function openCardDocument(
       const content = payload.subarray(1);
       if (payload[0] === KIND.stateVector) {
         send(KIND.update, Y.encodeStateAsUpdate(doc, content));
+        if (isSynced) send(KIND.synced, new Uint8Array());
       } else if (payload[0] === KIND.update) {
         Y.applyUpdate(doc, content, REMOTE);
+      } else if (payload[0] === KIND.synced) {
         settle();
       } else if (payload[0] === KIND.awareness) applyAwarenessUpdate(awareness, content, REMOTE);
     },

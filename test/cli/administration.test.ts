@@ -260,7 +260,16 @@ describe('beside a running svc serve on the same data folder', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).name),
-    ).toEqual(['purge-pastes', 'purge-links', 'roll-click-months', 'purge-accounts', 'prune-job-history']);
+    ).toEqual([
+      'dispatch-webhooks',
+      'purge-pastes',
+      'purge-links',
+      'roll-click-months',
+      'purge-accounts',
+      'prune-deliveries',
+      'prune-notifications',
+      'prune-job-history',
+    ]);
     for (const job of ['purge-links', 'roll-click-months']) {
       expect(await svc('jobs', 'run', job, '--json')).toMatchObject({ code: 0 });
     }

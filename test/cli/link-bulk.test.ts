@@ -4,16 +4,19 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { removeFolder, temporaryFolder } from '../support/databases.ts';
+import { fastestBackend, removeFolder, type TestDatabase, temporaryFolder } from '../support/databases.ts';
 import { runSvc, spawnSvc } from '../support/run-svc.ts';
 import { TEST_SECRET } from '../support/test-platform.ts';
 
 const folder = temporaryFolder();
 const path = (name: string) => join(folder, name);
+type Installation = 'data' | 'other' | 'large';
+const databases = new Map<Installation, TestDatabase>();
+const envOf = (name: Installation) => ({ ...databases.get(name)?.settings, SVC_SECRET: TEST_SECRET });
 const svcOn =
-  (data: string) =>
+  (name: Installation) =>
   (args: string[], input = '') =>
-    runSvc(args, { input, env: { SVC_DATA_DIR: path(data), SVC_SECRET: TEST_SECRET } });
+    runSvc(args, { input, env: envOf(name) });
 const svc = svcOn('data');
 
 const counts = { rows: z.int(), imported: z.int(), unchanged: z.int(), refused: z.int() };
@@ -37,10 +40,15 @@ const eventsOf = (stdout: string) =>
 const sortedLines = (text: string) => text.split('\n').sort();
 
 beforeAll(async () => {
-  for (const data of ['data', 'other', 'large'])
-    expect(await svcOn(data)(['migrate', 'up'])).toMatchObject({ code: 0 });
+  for (const name of ['data', 'other', 'large'] as const) {
+    databases.set(name, await fastestBackend().create());
+    expect(await svcOn(name)(['migrate', 'up'])).toMatchObject({ code: 0 });
+  }
 });
-afterAll(() => removeFolder(folder));
+afterAll(async () => {
+  for (const database of databases.values()) await database.remove();
+  removeFolder(folder);
+});
 
 describe('import', () => {
   test('imports what it can, names what it refuses, and ends with 3', async () => {
@@ -102,7 +110,7 @@ describe('import', () => {
     );
     writeFileSync(file, `url\n${rows.join('')}`);
     const args = ['link', 'import', file, '--json', '--report', report];
-    const child = spawnSvc(args, { env: { SVC_DATA_DIR: path('large'), SVC_SECRET: TEST_SECRET } });
+    const child = spawnSvc(args, { env: envOf('large') });
     let stdout = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       stdout += chunk;
@@ -195,7 +203,7 @@ describe('export', () => {
 
   test('ends quietly when its reader has seen enough', async () => {
     const child = spawnSvc(['link', 'export'], {
-      env: { SVC_DATA_DIR: path('large'), SVC_SECRET: TEST_SECRET },
+      env: envOf('large'),
     });
     let stderr = '';
     child.stderr?.on('data', (chunk: Buffer) => {

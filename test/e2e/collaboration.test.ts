@@ -190,13 +190,15 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
       expect(await Promise.all([shown(ada), shown(bob)])).toEqual([SECRET_TEXT, SECRET_TEXT]);
 
       // Both at once, at either end.
-      const insert = (page: Page, at: number, text: string) =>
+      const insert = (page: Page, where: 'start' | 'end', text: string) =>
         page.evaluate(
-          ([index, what]) =>
-            (globalThis as unknown as InPage).shared.text.insert(Number(index), String(what)),
-          [at, text] as const,
+          ([place, what]) => {
+            const { text: shared } = (globalThis as unknown as InPage).shared;
+            shared.insert(place === 'start' ? 0 : shared.length, what);
+          },
+          [where, text] as const,
         );
-      await Promise.all([insert(ada, 0, '> '), insert(bob, SECRET_TEXT.length, MORE_TEXT)]);
+      await Promise.all([insert(ada, 'start', '> '), insert(bob, 'end', MORE_TEXT)]);
       const expected = `> ${SECRET_TEXT}${MORE_TEXT}`;
       await until(async () => (await shown(ada)) === expected && (await shown(bob)) === expected);
 
@@ -213,7 +215,7 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
       await until(async () => (await names(ada)).join() === 'Ada');
 
       // More than a frame holds.
-      await insert(ada, 0, 'x'.repeat(600_000));
+      await insert(ada, 'start', 'x'.repeat(600_000));
       await until(async () => (await shown(bob)).length === expected.length + 600_000);
 
       // Who is removed is out of the room, and the others go on.
@@ -223,7 +225,7 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
         const found = await kanban.lookUp(account, 'bob@example.org');
         await kanban.removeMember(account, opened, found.id);
       }, workspaceId);
-      await insert(ada, 0, 'without Bob ');
+      await insert(ada, 'start', 'without Bob ');
       await expect(
         bob.evaluate(
           (card) => (globalThis as unknown as InPage).account.transport.call('GET', `/cards/${card}`),

@@ -113,7 +113,12 @@ describe.each(backends())('on $name', (backend) => {
     expect(() => kanban.decryptField(theirs, 'card.title', encTitle)).toThrow('no key');
 
     await expect(
-      kanban.recover(options(), 'ada@example.org', `${recoveryKey.slice(0, -1)}2`.replace(/22$/, '23'), 'x'),
+      kanban.recover(
+        options(),
+        'ada@example.org',
+        `${recoveryKey.slice(0, -1)}${recoveryKey.endsWith('2') ? '3' : '2'}`,
+        'x',
+      ),
     ).rejects.toThrow();
     await kanban.recover(
       options(),

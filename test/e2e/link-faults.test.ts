@@ -37,16 +37,19 @@ interface Installation {
   open(): Promise<{ settings: Record<string, string>; remove: () => Promise<void> }>;
 }
 
-const withoutRedis = backends().map(
-  (backend): Installation => ({
-    name: `${backend.name}, without Redis`,
-    lossMs: 200,
-    open: async () => {
-      const database: TestDatabase = await backend.create();
-      return { settings: { ...database.settings }, remove: database.remove };
-    },
-  }),
-);
+// Without Redis the two databases are one code path.
+const withoutRedis = backends()
+  .slice(0, 1)
+  .map(
+    (backend): Installation => ({
+      name: `${backend.name}, without Redis`,
+      lossMs: 200,
+      open: async () => {
+        const database: TestDatabase = await backend.create();
+        return { settings: { ...database.settings }, remove: database.remove };
+      },
+    }),
+  );
 const withRedis: Installation[] =
   inject('redisServer') === '' || inject('postgresUrl') === ''
     ? []

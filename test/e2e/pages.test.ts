@@ -322,8 +322,6 @@ describe.skipIf(chromium === '')('the pages of the paste service', () => {
 
   describe.each([
     ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
     ['dark', 360],
   ] as const)('in %s colours, %i pixels wide', (colorScheme, width) => {
     it('no page has a violation that axe can find, a complaint, or a scrollbar at its foot', async () => {

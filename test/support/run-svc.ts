@@ -21,7 +21,8 @@ export interface RunResult {
 /** Starts the command with no more of our environment than it needs. */
 export function spawnSvc(args: string[], { env = {}, cwd }: Omit<RunOptions, 'input'> = {}): ChildProcess {
   const { PATH = '', HOME = '' } = process.env;
-  return spawn(process.execPath, [SVC, ...args], {
+  // Its life is short: compiling the embedded database well would take longer than it saves.
+  return spawn(process.execPath, ['--liftoff-only', SVC, ...args], {
     env: { PATH, HOME, NO_COLOR: '1', ...env },
     stdio: 'pipe',
     ...(cwd !== undefined && { cwd }),

@@ -1,4 +1,5 @@
 // A real platform for tests: real database, real store, and a clock that stands still until it is told to move.
+import { setFlagsFromString } from 'node:v8';
 import { migrations } from '../../migrations/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { makeConfig, type Role } from '../../src/platform/config/config.ts';
@@ -45,6 +46,8 @@ export async function openTestPlatform({
   role = 'serve',
   clock = new TestClock(),
 }: TestPlatformOptions): Promise<TestPlatform> {
+  // An embedded database lives for seconds here: compiling it well would take longer than it saves.
+  if (database.settings.DATABASE_URL === undefined) setFlagsFromString('--liftoff-only');
   const { values } = loadSettings({
     environment: {
       SVC_SECRET: TEST_SECRET,

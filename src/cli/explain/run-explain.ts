@@ -40,6 +40,8 @@ const EXPLANATIONS: Record<string, string> = {
   NO_DATABASE:
     'Commands that administer need a database that is there. A mistyped --data-dir would otherwise look like one with nothing in it.',
   NO_SUCH_ACCOUNT: '`svc accounts list` names every account.',
+  NO_SUCH_DELIVERY: '`svc deliveries list` names every delivery that is still kept.',
+  NO_SUCH_WEBHOOK: '`svc webhooks list` names every webhook.',
   NO_SUCH_CODE: 'svc explain knows the codes that svc itself prints.',
   NOT_OUR_SERVER:
     'Something answers at that address, but not as this service does: another port, a proxy, or a sign-in page.',

@@ -36,6 +36,8 @@ export class Connection implements Member {
   #isClosing = false;
   /** Frames that came while a control message was being worked on. */
   #backlog: Array<[Buffer, boolean]> | undefined;
+  /** Frames for this connection while it is joining a room: nothing of a room comes before `joined`. */
+  #held: { frames: Buffer[]; bytes: number } | undefined;
   #tokens = BURST;
   #filledAt = performance.now();
 
@@ -62,8 +64,11 @@ export class Connection implements Member {
   /** Writes a whole frame, past the buffers of a library: the same bytes go to many. */
   send(frame: Buffer): void {
     if (this.#isClosing) return;
-    this.#socket.write(frame);
-    if (this.#socket.writableLength <= MOST_UNSENT_BYTES) return;
+    if (this.#held) {
+      this.#held.frames.push(frame);
+      this.#held.bytes += frame.length;
+    } else this.#socket.write(frame);
+    if (this.#socket.writableLength + (this.#held?.bytes ?? 0) <= MOST_UNSENT_BYTES) return;
     this.#host.tooSlow();
     this.close(SLOW_READER, 'too slow a reader');
   }
@@ -125,16 +130,24 @@ export class Connection implements Member {
   }
 
   async #join({ room: name }: ControlRequest): Promise<void> {
+    this.#held = { frames: [], bytes: 0 };
     try {
       const { room, peers } = await this.#host.enter(this, name);
       if (this.#ws.readyState === this.#ws.OPEN) {
         this.rooms.set(name, room);
-        this.send(encodeControl({ type: 'joined', room: name, peers }));
+        this.#letGo(encodeControl({ type: 'joined', room: name, peers }));
       } else this.#host.leave(this, room);
     } catch (error) {
       const refusal = this.#host.refusalOf(error);
+      this.#letGo();
       this.#refuse(refusal?.code ?? 'UNAVAILABLE', refusal?.message ?? 'Try again in a moment.', name);
     }
+  }
+
+  #letGo(...first: Buffer[]): void {
+    const held = this.#held?.frames ?? [];
+    this.#held = undefined;
+    for (const frame of [...first, ...held]) this.send(frame);
   }
 
   #leave({ room: name }: ControlRequest): void {
