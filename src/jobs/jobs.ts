@@ -18,7 +18,7 @@ export const jobs: readonly JobDefinition[] = [
     name: 'dispatch-webhooks',
     description: 'send webhooks what they are to be told, all the time',
     timeLimitMs: 10 * 60_000,
-    leaseMs: 12_000,
+    leaseMs: 8_000,
   },
   {
     name: 'purge-pastes',

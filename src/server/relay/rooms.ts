@@ -42,8 +42,8 @@ type Message = [
 ];
 
 const ALIVE_CHANNEL = 'relay-alive';
-const ALIVE_EVERY_MS = 5_000;
-const DEAD_AFTER_MS = 15_000;
+const ALIVE_EVERY_MS = 2_000;
+const DEAD_AFTER_MS = 6_000;
 
 /** Opens the rooms of a process. */
 export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' | 'log'>): Promise<Rooms> {
