@@ -82,6 +82,8 @@ async function relayClient(
     url: relay.relayUrl.replace('/api/ws', ''),
   });
   await client.join(room);
+  // The client for tests keeps everything that comes.
+  client.ws.removeAllListeners('message');
   client.ws.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) onBytes(data);
   });

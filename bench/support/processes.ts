@@ -103,10 +103,14 @@ export async function startSvc({
 }
 
 /** Starts a peer, a TypeScript file that listens on PORT. */
-export async function startPeer(file: string, env: Record<string, string>): Promise<RunningServer> {
+export async function startPeer(
+  file: string,
+  env: Record<string, string>,
+  nodeArgs: string[] = [],
+): Promise<RunningServer> {
   const port = await freePort();
   const path = fileURLToPath(new URL(`../peers/${file}`, import.meta.url));
-  const child = spawn(process.execPath, [path], {
+  const child = spawn(process.execPath, [...nodeArgs, path], {
     env: { PATH: process.env.PATH ?? '', PORT: String(port), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

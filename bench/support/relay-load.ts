@@ -34,7 +34,7 @@ export interface Fanout {
 
 const MARK = '@@';
 const DIGITS = 16;
-const WARM_UP_MS = 1_500;
+const WARM_UP_MS = 3_000;
 
 /** Sends at a pace and measures what arrives. */
 export async function fanOut({

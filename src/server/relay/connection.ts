@@ -25,13 +25,31 @@ const CLOSE_GRACE_MS = 2_000;
 const SLOW_READER = 1013;
 const PING = encodeFrame('ping', new Uint8Array());
 
+const NO_ROOMS: ReadonlyMap<string, Room> = new Map();
+
+const OWNER = Symbol('connection');
+type OwnedSocket = WebSocket & { [OWNER]: Connection };
+
+// Shared by all connections: most of them are idle, and there are many.
+function onMessage(this: WebSocket, data: Buffer, isBinary: boolean): void {
+  (this as OwnedSocket)[OWNER].receive(data, isBinary);
+}
+function onPong(this: WebSocket): void {
+  (this as OwnedSocket)[OWNER].heard();
+}
+function onClose(this: WebSocket): void {
+  (this as OwnedSocket)[OWNER].gone();
+}
+// A frame that breaks the protocol: ws closes with the code that says so.
+function ignoreError(): void {}
+
 export class Connection implements Member {
   readonly peer: string;
   readonly principal: Principal;
-  readonly rooms = new Map<string, Room>();
   readonly #host: ConnectionHost;
   readonly #ws: WebSocket;
   readonly #socket: Socket;
+  #rooms: Map<string, Room> | undefined;
   #isAlive = true;
   #isClosing = false;
   /** Frames that came while a control message was being worked on. */
@@ -52,13 +70,13 @@ export class Connection implements Member {
     this.#socket = socket;
     this.peer = peer;
     this.principal = principal;
-    ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    ws.on('pong', () => {
-      this.#isAlive = true;
-    });
-    ws.on('close', () => this.#closed());
-    // A frame that breaks the protocol; ws closes with the code that says so.
-    ws.on('error', () => undefined);
+    (ws as OwnedSocket)[OWNER] = this;
+    ws.on('message', onMessage).on('pong', onPong).on('close', onClose).on('error', ignoreError);
+  }
+
+  /** The rooms it is in, by name. */
+  get rooms(): ReadonlyMap<string, Room> {
+    return this.#rooms ?? NO_ROOMS;
   }
 
   /** Writes a whole frame, past the buffers of a library: the same bytes go to many. */
@@ -90,13 +108,14 @@ export class Connection implements Member {
 
   /** Takes it out of a room that it may not be in any more. */
   expel(room: Room): void {
-    this.rooms.delete(room.name);
+    this.#rooms?.delete(room.name);
     this.#host.leave(this, room);
     this.#refuse('ACCESS_ENDED', 'You may not be in this room any more.', room.name);
     this.send(encodeControl({ type: 'left', room: room.name }));
   }
 
-  #receive(data: Buffer, isBinary: boolean): void {
+  /** A frame has come. */
+  receive(data: Buffer, isBinary: boolean): void {
     this.#isAlive = true;
     this.#throttle();
     if (this.#backlog) this.#backlog.push([data, isBinary]);
@@ -134,7 +153,8 @@ export class Connection implements Member {
     try {
       const { room, peers } = await this.#host.enter(this, name);
       if (this.#ws.readyState === this.#ws.OPEN) {
-        this.rooms.set(name, room);
+        this.#rooms ??= new Map();
+        this.#rooms.set(name, room);
         this.#letGo(encodeControl({ type: 'joined', room: name, peers }));
       } else this.#host.leave(this, room);
     } catch (error) {
@@ -156,7 +176,7 @@ export class Connection implements Member {
       this.#refuse('NOT_JOINED', 'You are not in this room.', name);
       return;
     }
-    this.rooms.delete(name);
+    this.#rooms?.delete(name);
     this.#host.leave(this, room);
     this.send(encodeControl({ type: 'left', room: name }));
   }
@@ -192,10 +212,16 @@ export class Connection implements Member {
     this.send(encodeControl({ type: 'error', code, message, ...(room !== undefined && { room }) }));
   }
 
-  #closed(): void {
+  /** A sign of life has come. */
+  heard(): void {
+    this.#isAlive = true;
+  }
+
+  /** The socket is closed. */
+  gone(): void {
     this.#isClosing = true;
     for (const room of this.rooms.values()) this.#host.leave(this, room);
-    this.rooms.clear();
+    this.#rooms = undefined;
     this.#host.closed(this);
   }
 }

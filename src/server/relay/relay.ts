@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { WebSocketServer } from 'ws';
 import { messageOf } from '../../platform/errors.ts';
 import type { Principal } from '../../services/kanban/accounts/session-cache.ts';
@@ -29,6 +30,9 @@ const BEATS = 25;
 const CHECK_ACCESS_EVERY_MS = 30_000;
 // Until a ticket has been looked at.
 const UPGRADE_TIMEOUT_MS = 5_000;
+// A ticket is good for 30 seconds: what ended longer ago had no session to make it.
+const TICKET_REMEMBERED_MS = 40_000;
+const MOST_ENDED = 100_000;
 const CLOSE = { goingAway: 1001, signedOut: 4401 };
 
 /** Opens the relay of a process. */
@@ -96,7 +100,10 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
       for (const connection of concerned) connection.close(CLOSE.goingAway, 'access cannot be checked');
     }
   };
+  const endedLately = new LRUCache<string, true>({ max: MOST_ENDED, ttl: TICKET_REMEMBERED_MS });
+  const openedAt = performance.now();
   const stopHearing = await hearOfEnds(service, ({ accountId }) => {
+    if (accountId !== undefined) endedLately.set(accountId, true);
     checkAccess(
       [...connections].filter(
         ({ principal }) => accountId === undefined || principal.accountId === accountId,
@@ -122,9 +129,15 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
     if (!ticket) return 401;
     const principal = await takeTicket(service, ticket);
     if (!principal) return 401;
+    if (isSessionSure(principal)) return principal;
     const sessions = await liveSessions(service, [principal.sessionId]);
     return sessions.has(principal.sessionId) ? principal : 401;
   };
+  /** Whether no session of theirs can have ended since the ticket was made, unheard by this process. */
+  const isSessionSure = ({ accountId }: Principal) =>
+    ephemeral.delivering &&
+    performance.now() - openedAt > TICKET_REMEMBERED_MS &&
+    !endedLately.has(accountId);
   return {
     upgrade: (request, socket, head) => {
       const onError = () => socket.destroy();
