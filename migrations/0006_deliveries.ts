@@ -28,8 +28,6 @@ export async function up(db: Kysely<never>): Promise<void> {
     .addColumn('first_attempt_at', 'timestamptz')
     // The epoch for first attempts, so that they come before retries, in the order of seq.
     .addColumn('due_at', 'timestamptz', (column) => column.notNull())
-    // The dispatcher that holds it: the token of its lease.
-    .addColumn('claim', 'text')
     .addColumn('created_at', 'timestamptz', (column) => column.notNull())
     .addColumn('finished_at', 'timestamptz')
     .addCheckConstraint('webhook_delivery_target', sql`webhook_id IS NOT NULL OR url IS NOT NULL`)

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import { Agent, request } from 'undici';
 import { createGuardedClient } from '../../src/platform/outbound/guarded-client.ts';
 import type { Platform } from '../../src/platform/platform.ts';
@@ -101,6 +102,8 @@ async function createWebhooks(
   return ids;
 }
 
+let enqueued = 0;
+
 /** Deliveries that are due now, as the outbox has them. */
 async function enqueue(
   { database }: Platform,
@@ -108,35 +111,13 @@ async function enqueue(
   each: number,
   boardId: string,
 ): Promise<void> {
-  let number = 0;
-  const text = (value: number) =>
-    value
-      .toString(32)
-      .toUpperCase()
-      .replaceAll(/[ILOU]/g, 'Z')
-      .padStart(6, '0');
-  for (let round = 0; round < each; round += 20) {
-    await database
-      .insertInto('webhookDelivery')
-      .values(
-        webhookIds.flatMap((webhookId) =>
-          Array.from({ length: Math.min(20, each - round) }, () => ({
-            id: `01J${process.hrtime.bigint().toString().slice(-14)}${text(number++)}`
-              .slice(0, 26)
-              .padEnd(26, '0'),
-            webhookId,
-            boardId,
-            seq: number,
-            verb: 'CARD_MOVED',
-            body: BODY,
-            status: 'pending' as const,
-            dueAt: new Date(0),
-            createdAt: new Date(),
-          })),
-        ),
-      )
-      .execute();
-  }
+  await sql`
+    INSERT INTO webhook_delivery (id, webhook_id, board_id, seq, verb, body, status, due_at, created_at)
+    SELECT '01J' || lpad((${enqueued}::int + row_number() OVER ())::text, 23, '0'), webhook_id, ${boardId}, number,
+      'CARD_MOVED', ${BODY}, 'pending', 'epoch', now()
+    FROM unnest(${webhookIds}::text[]) AS webhook_id, generate_series(1, ${each}::int) AS number
+    ORDER BY number`.execute(database);
+  enqueued += webhookIds.length * each;
 }
 
 async function dispatched(platform: Platform, kanban: KanbanDaemons, sink: RunningServer): Promise<number> {

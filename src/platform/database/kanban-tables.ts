@@ -243,7 +243,6 @@ export interface WebhookDeliveryTable {
   step: Generated<number>;
   firstAttemptAt: Date | null;
   dueAt: Date;
-  claim: string | null;
   createdAt: Date;
   finishedAt: Date | null;
 }

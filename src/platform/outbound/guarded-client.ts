@@ -35,7 +35,7 @@ export interface GuardedClientOptions {
   allowPrivate: boolean;
   /** Resolves a name; the system's resolver unless told otherwise. */
   resolve?: (hostname: string) => Promise<Array<{ address: string; family: number }>>;
-  /** Connections to one origin. */
+  /** Connections to one origin; as many as there are requests unless told otherwise. */
   connectionsPerOrigin?: number;
 }
 
@@ -46,7 +46,7 @@ const KEEP_ALIVE_MS = 10_000;
 export function createGuardedClient({
   allowPrivate,
   resolve = (hostname) => resolveName(hostname, { all: true, verbatim: true }),
-  connectionsPerOrigin = 16,
+  connectionsPerOrigin,
 }: GuardedClientOptions): GuardedClient {
   const connect = buildConnector({
     timeout: 0,
@@ -69,7 +69,7 @@ export function createGuardedClient({
     return addresses;
   };
   const agent = new Agent({
-    connections: connectionsPerOrigin,
+    connections: connectionsPerOrigin ?? null,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,

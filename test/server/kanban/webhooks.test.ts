@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../../src/client/index.ts';
 import { createGuardedClient, type GuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
-import { DISPATCH_LEASE } from '../../../src/services/kanban/webhooks/dispatch/claims.ts';
 import {
   createDispatcher,
   type Dispatcher,
 } from '../../../src/services/kanban/webhooks/dispatch/dispatcher.ts';
+import { DISPATCH_LEASE } from '../../../src/services/kanban/webhooks/dispatch/outbox.ts';
 import { backends } from '../../support/databases.ts';
 import {
   type Furnished,

@@ -79,7 +79,7 @@ export async function requeueDelivery(
 /** Makes deliveries pending again that are not; answers those that were changed. */
 export async function requeue(database: Kysely<Tables>, ids: readonly string[]): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
-    UPDATE webhook_delivery SET status = 'pending', step = 0, first_attempt_at = NULL, due_at = ${AT_ONCE}, claim = NULL,
+    UPDATE webhook_delivery SET status = 'pending', step = 0, first_attempt_at = NULL, due_at = ${AT_ONCE},
       finished_at = NULL
     WHERE id = ANY(${ids}) AND status <> 'pending' RETURNING ${DELIVERY}`.execute(database);
   return rows;

@@ -1,5 +1,6 @@
 // One attempt of one delivery: signed with the time of the attempt (kanban-api.md, Outbound webhooks), sent, judged.
 import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { DeliveryAttempt } from '../../../../platform/database/kanban-tables.ts';
 import { messageOf } from '../../../../platform/errors.ts';
 import type { GuardedClient, OutboundAnswer } from '../../../../platform/outbound/guarded-client.ts';
@@ -77,7 +78,8 @@ export function sign({ body }: { body: string }, keys: readonly string[], nowMs:
   return [`t=${time}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
 }
 
-const opened = new WeakMap<Buffer, string>();
+// Opening one costs as much as signing with it.
+const opened = new LRUCache<string, string>({ max: 10_000 });
 
 function keysOf(
   { secret, previousSecret, previousSecretUntil }: Target,
@@ -86,8 +88,9 @@ function keysOf(
 ): string[] {
   const isRotating = previousSecret && previousSecretUntil && previousSecretUntil.getTime() > nowMs;
   return [secret, ...(isRotating ? [previousSecret] : [])].map((sealed) => {
-    const key = opened.get(sealed) ?? openSecret(secrets, sealed);
-    opened.set(sealed, key);
+    const name = sealed.toString('latin1');
+    const key = opened.get(name) ?? openSecret(secrets, sealed);
+    opened.set(name, key);
     return key;
   });
 }

@@ -6,8 +6,8 @@ import type { GuardedClient } from '../../../../platform/outbound/guarded-client
 import type { Platform } from '../../../../platform/platform.ts';
 import { DELIVERIES_CHANNEL } from '../announce-deliveries.ts';
 import { attempt } from './attempt.ts';
-import { type Claimed, type Completion, claimDue, complete, followClockBack, release } from './claims.ts';
 import { createEndpointQueues } from './endpoint-queues.ts';
+import { type Claimed, type Completion, complete, followClockBack, readDue } from './outbox.ts';
 import { judge } from './schedule.ts';
 
 export interface DispatcherParts {
@@ -33,12 +33,13 @@ export interface Dispatcher {
   run(signal: AbortSignal): Promise<DispatchTotals>;
 }
 
-const LIMITS = { perEndpoint: 8, inAll: 2_000, enough: 16 };
-const PER_QUEUE = 128;
-const BATCH = 512;
-// With so many in memory no more are claimed.
-const MOST_WAITING = 100_000;
+const LIMITS = { perEndpoint: 8, inAll: 4_000, enough: 12 };
+const PER_QUEUE = 32;
+const BATCH = 2_000;
+// With so many in memory no more are read.
+const MOST_WAITING = 20_000;
 const POLL_MS = 1_000;
+const READ_AFRESH_MS = 1_000;
 // What ends within so long is written in one statement.
 const WRITE_EVERY_MS = 5;
 const MOST_UNWRITTEN = 512;
@@ -58,6 +59,11 @@ export function createDispatcher({
   const queues = createEndpointQueues(LIMITS);
   const totals: DispatchTotals = { attempts: 0, delivered: 0, failed: 0, dead: 0 };
   const unwritten: Completion[] = [];
+  const inHand = new Set<string>();
+  // While something is being read: what is read may show it as it was.
+  const endedMeanwhile = new Set<string>();
+  const readUpTo = new Map<string, number>();
+  let readAfreshAt = performance.now();
   const waker = createWaker();
   let writing: Promise<void> | undefined;
   let latest = clock.now();
@@ -92,6 +98,10 @@ export function createDispatcher({
         try {
           await complete(database, token, batch);
           unwritten.splice(0, batch.length);
+          for (const { id } of batch) {
+            inHand.delete(id);
+            endedMeanwhile.add(id);
+          }
         } catch (error) {
           log.warn({ error: messageOf(error) }, 'what became of webhook deliveries could not be written yet');
           await pause(RETRY_WRITE_MS);
@@ -102,16 +112,28 @@ export function createDispatcher({
       waker.wake();
     });
   };
-  const claim = async (): Promise<number> => {
+  const take = async (): Promise<number> => {
     await followClock();
     if (queues.waiting >= MOST_WAITING) return 0;
-    const deliveries = await claimDue(database, {
+    if (performance.now() - readAfreshAt > READ_AFRESH_MS) {
+      // What was re-queued lies before what has been read.
+      readUpTo.clear();
+      readAfreshAt = performance.now();
+    }
+    endedMeanwhile.clear();
+    const due = await readDue(database, {
       token,
       now: new Date(clock.now()),
+      readUpTo,
       full: queues.full(),
       perQueue: PER_QUEUE,
       most: BATCH,
     });
+    for (const { queue, seq, firstAttemptAt } of due) {
+      if (firstAttemptAt === null) readUpTo.set(queue, Math.max(seq, readUpTo.get(queue) ?? 0));
+    }
+    const deliveries = due.filter(({ id }) => !inHand.has(id) && !endedMeanwhile.has(id));
+    for (const { id } of deliveries) inHand.add(id);
     queues.add(deliveries);
     startWaiting();
     return deliveries.length;
@@ -121,12 +143,10 @@ export function createDispatcher({
     if (now < latest - CLOCK_SET_BACK_MS) await followClockBack(database, latest - now);
     latest = now;
   };
-  const putBack = (queue?: string) =>
-    release(
-      database,
-      token,
-      queues.takeOut(queue).map(({ id }) => id),
-    );
+  const putBack = (queue?: string) => {
+    for (const { id } of queues.takeOut(queue)) inHand.delete(id);
+    readUpTo.clear();
+  };
   const settle = async (withinMs: number) => {
     const deadline = performance.now() + withinMs;
     while ((queues.inFlight > 0 || writing) && performance.now() < deadline) await waker.wait(100);
@@ -134,31 +154,31 @@ export function createDispatcher({
   return {
     drain: async (signal) => {
       while (!signal?.aborted) {
-        const claimed = await claim();
-        if (claimed === 0 && queues.waiting === 0 && queues.inFlight === 0 && !writing) break;
-        if (claimed === 0) await waker.wait(POLL_MS);
+        const taken = await take();
+        if (taken === 0 && queues.waiting === 0 && queues.inFlight === 0 && !writing) break;
+        if (taken === 0) await waker.wait(POLL_MS);
       }
-      await putBack();
+      putBack();
       await settle(GRACE_MS);
       return totals;
     },
     run: async (signal) => {
       const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (webhookId) => {
         // What is in hand was read before the webhook changed.
-        if (webhookId !== '') putBack(webhookId).catch(() => undefined);
+        if (webhookId !== '') putBack(webhookId);
         waker.wake();
       });
       signal.addEventListener('abort', waker.wake, { once: true });
       while (!signal.aborted) {
-        const claimed = await claim().catch((error: unknown) => {
+        const taken = await take().catch((error: unknown) => {
           log.warn({ error: messageOf(error) }, 'webhook deliveries could not be read; trying again');
           return 0;
         });
         // Less than a batch: the rest is not due, or its queues are full.
-        if (claimed < BATCH) await waker.wait(POLL_MS);
+        if (taken < BATCH) await waker.wait(POLL_MS);
       }
       await unsubscribe().catch(() => undefined);
-      await putBack().catch(() => undefined);
+      putBack();
       await settle(GRACE_MS);
       return totals;
     },

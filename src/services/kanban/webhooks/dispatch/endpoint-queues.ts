@@ -1,6 +1,7 @@
 // Which claimed delivery starts next: endpoints take turns, each in the order of `seq`, each with few attempts in
-// flight, and those that are failing can never take up the room of those that answer.
-import type { Claimed } from './claims.ts';
+// flight. An endpoint begins with one at a time, gets twice as many with each that goes well, and is back at one when it
+// fails: those that do not answer can never take up the room of those that do.
+import type { Claimed } from './outbox.ts';
 
 export interface EndpointQueues {
   add(deliveries: readonly Claimed[]): void;
@@ -21,7 +22,7 @@ export interface EndpointQueues {
 export interface QueueLimits {
   /** Attempts of one endpoint in flight. */
   perEndpoint: number;
-  /** Attempts in flight in all; endpoints that are failing share half of it. */
+  /** Attempts in flight in all; endpoints that have not answered well since they failed, or yet, share half of it. */
   inAll: number;
   /** With so many waiting a queue is full. */
   enough: number;
@@ -31,72 +32,84 @@ interface Queue {
   name: string;
   waiting: Claimed[];
   inFlight: number;
-  isFailing: boolean;
-  /** Whether the attempt in flight is the one that tells whether a failing endpoint has come back. */
+  /** Attempts that may be in flight. */
+  window: number;
+  /** Whether it has answered well since it failed, or at all. */
+  isProven: boolean;
+  /** Whether the attempt in flight is the one that will tell. */
   isProbing: boolean;
 }
 
-// Beyond these it is forgotten which endpoints failed last.
+// Beyond these it is forgotten how endpoints answered.
 const MOST_KNOWN = 10_000;
 
 /** Makes the queues of a dispatcher. */
 export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits): EndpointQueues {
   const queues = new Map<string, Queue>();
-  // Endpoints whose turn will come; a Set keeps the order in which they joined.
-  const turns = new Set<Queue>();
+  // Endpoints that may start an attempt, in the order of their turns: a Set keeps the order in which they joined.
+  const proven = new Set<Queue>();
+  const unproven = new Set<Queue>();
   let inFlight = 0;
-  let failing = 0;
+  let probing = 0;
   let waiting = 0;
 
-  const canStart = (queue: Queue) =>
-    queue.waiting.length > 0 &&
-    (queue.isFailing ? queue.inFlight === 0 && failing < inAll / 2 : queue.inFlight < perEndpoint);
+  // One that has not answered well needs no more than the next one.
+  const isFull = (queue: Queue) => queue.waiting.length >= (queue.isProven ? enough : 1);
+  const nextOf = (turns: Set<Queue>): Queue | undefined => turns.values().next().value;
+  /** Puts an endpoint behind the others of its kind, if it may start anything. */
+  const takeTurn = (queue: Queue) => {
+    proven.delete(queue);
+    unproven.delete(queue);
+    if (queue.waiting.length > 0 && queue.inFlight < queue.window)
+      (queue.isProven ? proven : unproven).add(queue);
+  };
   const forgetIdle = (queue: Queue) => {
-    const isWorthKnowing = queue.isFailing && queues.size <= MOST_KNOWN;
-    if (queue.waiting.length === 0 && queue.inFlight === 0 && !isWorthKnowing) queues.delete(queue.name);
+    if (queue.waiting.length === 0 && queue.inFlight === 0 && queues.size > MOST_KNOWN)
+      queues.delete(queue.name);
   };
   return {
     add: (deliveries) => {
       for (const delivery of deliveries) {
         let queue = queues.get(delivery.queue);
         if (!queue) {
-          queue = { name: delivery.queue, waiting: [], inFlight: 0, isFailing: false, isProbing: false };
+          queue = {
+            name: delivery.queue,
+            waiting: [],
+            inFlight: 0,
+            window: 1,
+            isProven: false,
+            isProbing: false,
+          };
           queues.set(delivery.queue, queue);
         }
         queue.waiting.push(delivery);
-        turns.add(queue);
         waiting++;
+        if (!proven.has(queue) && !unproven.has(queue)) takeTurn(queue);
       }
     },
     next: () => {
       if (inFlight >= inAll) return undefined;
-      for (const queue of turns) {
-        if (!canStart(queue)) {
-          // Whoever ends an attempt puts it back.
-          if (queue.waiting.length === 0 || queue.inFlight > 0) turns.delete(queue);
-          continue;
-        }
-        const delivery = queue.waiting.shift() as Claimed;
-        waiting--;
-        inFlight++;
-        queue.inFlight++;
-        queue.isProbing = queue.isFailing;
-        if (queue.isProbing) failing++;
-        turns.delete(queue);
-        if (queue.waiting.length > 0) turns.add(queue);
-        return delivery;
-      }
-      return undefined;
+      const queue = nextOf(proven) ?? (probing < inAll / 2 ? nextOf(unproven) : undefined);
+      if (!queue) return undefined;
+      const delivery = queue.waiting.shift() as Claimed;
+      waiting--;
+      inFlight++;
+      queue.inFlight++;
+      queue.isProbing = !queue.isProven;
+      if (queue.isProbing) probing++;
+      takeTurn(queue);
+      return delivery;
     },
     ended: (name, isWell) => {
       const queue = queues.get(name);
       if (!queue) return;
       inFlight--;
       queue.inFlight--;
-      if (queue.isProbing) failing--;
+      if (queue.isProbing) probing--;
       queue.isProbing = false;
-      queue.isFailing = !isWell;
-      if (queue.waiting.length > 0) turns.add(queue);
+      queue.isProven = isWell;
+      queue.window = isWell ? Math.min(perEndpoint, queue.window * 2) : 1;
+      takeTurn(queue);
       forgetIdle(queue);
     },
     takeOut: (name) => {
@@ -104,15 +117,17 @@ export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits
       for (const queue of name === undefined ? [...queues.values()] : [queues.get(name)]) {
         if (!queue) continue;
         taken.push(...queue.waiting.splice(0));
-        turns.delete(queue);
+        takeTurn(queue);
         forgetIdle(queue);
       }
       waiting -= taken.length;
       return taken;
     },
-    full: () =>
-      [...queues.values()].filter((queue) => queue.waiting.length >= enough).map(({ name }) => name),
-    isLow: (name) => (queues.get(name)?.waiting.length ?? 0) < enough,
+    full: () => [...queues.values()].filter(isFull).map(({ name }) => name),
+    isLow: (name) => {
+      const queue = queues.get(name);
+      return !queue || !isFull(queue);
+    },
     get waiting() {
       return waiting;
     },
