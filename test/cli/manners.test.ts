@@ -54,20 +54,23 @@ describe.runIf(inject('postgresUrl') !== '')('on PostgreSQL', () => {
     proxied.hostname = '127.0.0.1';
     proxied.port = String(port);
     const { connect, createServer } = await import('node:net');
+    let isStarting = true;
     const proxy = createServer((client) => {
+      client.on('error', () => undefined);
+      // It is not ready for the first who asks.
+      if (isStarting) client.destroy();
+      isStarting = false;
+      if (client.destroyed) return;
       const upstream = connect(target);
       client.pipe(upstream).pipe(client);
       upstream.on('error', () => client.destroy());
       client.on('error', () => upstream.destroy());
     });
-    // The database "starts" once the command has said that it waits.
-    const serving = serveSvc({
+    proxy.listen(port, '127.0.0.1');
+    const served = await serveSvc({
       env: { ...database.settings, DATABASE_URL: proxied.href },
       args: ['--wait-for', '20s', '--no-scheduler'],
     });
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    proxy.listen(port, '127.0.0.1');
-    const served = await serving;
     expect(served.log()).toContain('"msg":"waiting"');
     expect(await served.end('SIGTERM')).toBe(0);
     proxy.close();

@@ -20,7 +20,7 @@ export interface LiveStreams {
 const HEARTBEAT_MS = 15_000;
 // Of what a reader has not taken; then it is dropped, and comes back for the rest.
 const MOST_UNSENT_BYTES = 1_048_576;
-const DRAIN_MS = 10_000;
+const DRAIN_MS = 5_000;
 // A browser comes back after so long.
 const RETRY_MS = 2_000;
 const HEARTBEAT = Buffer.from(':\n\n');

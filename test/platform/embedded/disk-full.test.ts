@@ -1,4 +1,5 @@
 // A full disk, on a small file system of its own: writes are refused in time, and a death loses nothing acknowledged.
+import '../../support/short-lived-wasm.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

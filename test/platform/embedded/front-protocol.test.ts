@@ -1,4 +1,5 @@
 // What the front answers to bytes that no well-behaved driver sends, and to those that only some do.
+import '../../support/short-lived-wasm.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../../src/platform/embedded/open.ts';
 import {

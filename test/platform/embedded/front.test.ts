@@ -1,4 +1,5 @@
 // The front before the one backend, with real clients of the `pg` package on its real socket.
+import '../../support/short-lived-wasm.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../../src/platform/embedded/open.ts';

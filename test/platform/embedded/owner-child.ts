@@ -1,4 +1,5 @@
 // A process of its own for the tests: opens the database as told, says so in JSON lines, and serves until its end.
+import '../../support/short-lived-wasm.ts';
 import pg from 'pg';
 import { EmbeddedDatabaseError } from '../../../src/platform/embedded/errors.ts';
 import { openEmbeddedDatabase } from '../../../src/platform/embedded/open.ts';

@@ -1,4 +1,5 @@
 // Who owns a data directory, seen from several processes: races, take-overs, deaths, and directories that will not do.
+import '../../support/short-lived-wasm.ts';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';

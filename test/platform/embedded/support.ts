@@ -1,4 +1,5 @@
 // What the tests of the embedded database share: scratch directories, clients, and raw connections to the front.
+import '../../support/short-lived-wasm.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
 // The prepared data directory, and what a first start makes of it.
+import '../../support/short-lived-wasm.ts';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

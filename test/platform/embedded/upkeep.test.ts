@@ -1,4 +1,5 @@
 // What PostgreSQL's background processes would do: the log stays bounded, deleted rows give their room back.
+import '../../support/short-lived-wasm.ts';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 // Automations: what they do in the transaction of the trigger, as whom, how deep, and what they leave alone.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { backends } from '../../support/databases.ts';
+import { fastestBackend } from '../../support/databases.ts';
 import {
   type Furnished,
   furnish,
@@ -12,7 +12,8 @@ import {
   startKanbanServer,
 } from '../../support/kanban-server.ts';
 
-describe.each(backends())('on $name', (backend) => {
+// Every statement also runs embedded, in the tests that go through the table of routes.
+describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   let home: Furnished;
   let doneId: string;

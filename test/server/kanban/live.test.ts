@@ -166,6 +166,48 @@ describe.each([fastestBackend()])('on $name', (backend) => {
     }
   });
 
+  test('a reader that does not keep up is dropped, and comes back for the rest', async () => {
+    const stream = await follow();
+    await until(() => stream.lastEventId() !== '');
+    const start = Number(stream.lastEventId());
+    stream.pause();
+    const { database } = server.platform;
+    const { lastSeq } = await database
+      .selectFrom('board')
+      .select('lastSeq')
+      .where('id', '=', home.boardId)
+      .executeTakeFirstOrThrow();
+    // More than the sockets and the bound of a stream hold.
+    const filler = 'x'.repeat(60_000);
+    const count = 300;
+    await database
+      .insertInto('activity')
+      .values(
+        Array.from({ length: count }, (_, index) => ({
+          id: `c${String(index).padStart(24, '0')}`,
+          boardId: home.boardId,
+          seq: lastSeq + 1 + index,
+          verb: 'CARD_UPDATED',
+          cardId: home.cardId,
+          actorId: home.owner.id,
+          timestamp: new Date(server.clock.now()),
+          metadata: JSON.stringify({ filler }),
+        })),
+      )
+      .execute();
+    await database
+      .updateTable('board')
+      .set({ lastSeq: lastSeq + count })
+      .where('id', '=', home.boardId)
+      .execute();
+    await until(async () => /svc_kanban_streams 0/.test(await server.platform.metrics.registry.metrics()));
+    stream.resume();
+    await until(stream.isEnded);
+    const again = await follow(stream.lastEventId());
+    await until(() => (again.ticks.at(-1)?.id ?? 0) === start + count);
+    expect(again.ticks[0]?.id).toBe(Number(stream.lastEventId()) + 1);
+  });
+
   test('strangers find nothing, and who is signed out gets nothing', async () => {
     const stranger = (await furnish(server)).owner;
     expect((await follow(undefined, stranger)).status).toBe(404);

@@ -3,7 +3,7 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '../../../src/platform/ids.ts';
 import { type Authenticator, createAuthenticator } from '../../support/authenticator.ts';
-import { backends } from '../../support/databases.ts';
+import { fastestBackend } from '../../support/databases.ts';
 import {
   type Answer,
   call,
@@ -13,7 +13,8 @@ import {
   startKanbanServer,
 } from '../../support/kanban-server.ts';
 
-describe.each(backends())('on $name', (backend) => {
+// Every statement also runs embedded, in the tests that go through the table of routes.
+describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   beforeAll(async () => {
     server = await startKanbanServer({ backend });

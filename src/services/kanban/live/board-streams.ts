@@ -128,8 +128,10 @@ export async function openBoardStreams(
         const entries = await readAfter(service, stream.boardId, stream.sent);
         if (stream.isEnded) return;
         for (const entry of entries) {
-          stream.sink.write(encode(entry));
+          const keepsUp = stream.sink.write(encode(entry));
           stream.sent = entry.seq;
+          if (!keepsUp && !(await stream.sink.drained())) return end(stream, true);
+          if (stream.isEnded) return;
         }
         if (entries.length === 0) break;
       } while (stream.sent < stream.board.newest);
