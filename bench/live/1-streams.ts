@@ -141,7 +141,7 @@ async function ticksOfOurs(kanban: KanbanDaemons, streams: Streams): Promise<num
   try {
     return await ticks(streams, async (_number, published) => {
       const entry = entryOf(kanban, ++seq, published);
-      announceChange({ platform }, boardId, { activity: [entry], hasDeliveries: false });
+      announceChange({ platform }, boardId, { activity: [entry], toldWebhooks: [] });
     });
   } finally {
     await platform.close();

@@ -1,7 +1,7 @@
-// The bare peer on PostgreSQL: fastify that runs our own statements for reads, and one UPDATE by key for a change;
-// nobody signs in, nothing is checked, nothing is written beside.
+// The bare peer on PostgreSQL: fastify that runs our own statements for reads, the way we run them, and for a change one
+// UPDATE by key through the driver; nobody signs in, nothing is checked, nothing is written beside.
 import { fastify } from 'fastify';
-import { sql } from 'kysely';
+import pg from 'pg';
 import { connectDatabase } from '../../src/platform/database/connect.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { cardStatement, cardsStatement } from '../../src/services/kanban/cards/cards.ts';
@@ -13,6 +13,7 @@ const { database } = connectDatabase({
   applicationName: 'bare-kanban',
   log: await createLog({ level: 'silent' }),
 });
+const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
 const app = fastify();
 
 app.get('/', async () => ({ ok: true }));
@@ -25,9 +26,10 @@ app.get<{ Params: { id: string } }>('/boards/:id/cards', async ({ params }) => {
   return { items: rows, nextCursor: null };
 });
 app.patch<{ Params: { id: string } }>('/cards/:id/move', async ({ params }) => {
-  await sql`UPDATE card SET position = ${`a${Math.random().toString(36).slice(2)}`} WHERE id = ${params.id}`.execute(
-    database,
-  );
+  await pool.query('UPDATE card SET position = $1 WHERE id = $2', [
+    `a${Math.random().toString(36).slice(2)}`,
+    params.id,
+  ]);
   return { ok: true };
 });
 

@@ -12,6 +12,8 @@ export interface Load {
     body?: string;
     headers?: Record<string, string>;
   }>;
+  /** Deals the requests out, so that no two connections send the same one; otherwise each goes round all of them. */
+  isDealt?: boolean;
 }
 
 export interface LoadResult {
@@ -22,8 +24,26 @@ export interface LoadResult {
 }
 
 /** Sends load for a while; throws when anything but a success is answered. */
-export async function load({ url, connections = 64, seconds = 6, requests }: Load): Promise<LoadResult> {
-  const result = await autocannon({ url, connections, duration: seconds, requests });
+export async function load({
+  url,
+  connections = 64,
+  seconds = 6,
+  requests,
+  isDealt = false,
+}: Load): Promise<LoadResult> {
+  let dealt = 0;
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests,
+    ...(isDealt && {
+      setupClient: (client) => {
+        const mine = dealt++;
+        client.setRequests(requests.filter((_, index) => index % connections === mine));
+      },
+    }),
+  });
   const ok = result['2xx'];
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${url}: ${result.non2xx} failures and ${result.errors} errors beside ${ok} successes`);

@@ -38,13 +38,13 @@ const runner = await run({
   logger: undefined,
   ...(TUNED === '1'
     ? {
-        concurrentJobs: Number(CONNECTIONS),
         preset: {
           worker: {
             localQueue: { size: 500 },
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
             concurrentJobs: Number(CONNECTIONS),
+            maxPoolSize: Number(CONNECTIONS),
           },
         },
       }

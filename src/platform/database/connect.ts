@@ -2,6 +2,7 @@
 import { CamelCasePlugin, Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../log.ts';
+import { createStatementNames, preparingClient } from './prepared-statements.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -50,6 +51,8 @@ export function connectDatabase({
     max: poolSize,
     application_name: applicationName,
     types,
+    // The embedded database is one session that all clients share, which has no place for their statements.
+    ...('url' in target && { Client: preparingClient(createStatementNames(log)) }),
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
     // A server that vanished without a word must not hold requests for ever.

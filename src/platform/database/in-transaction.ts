@@ -1,15 +1,22 @@
-// Transactions, with what PostgreSQL asks of who runs them: those it ended to resolve a deadlock are to be run again.
+// Transactions, with what PostgreSQL asks of who runs them: those it ended to resolve a deadlock, or because a prepared
+// statement was no good any more, are to be run again.
 import type { Kysely, Transaction } from 'kysely';
 import { codeOf } from '../errors.ts';
+import { isStalePlan, isStatementLost } from './prepared-statements.ts';
 import type { Tables } from './tables.ts';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 
-/** Whether PostgreSQL ended a transaction for the sake of another, and the same one may succeed when it is run again. */
+/** Whether PostgreSQL ended a transaction for no fault of its own, and the same one may succeed when it is run again. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+  return (
+    code === SERIALIZATION_FAILURE ||
+    code === DEADLOCK_DETECTED ||
+    isStalePlan(error) ||
+    isStatementLost(error)
+  );
 }
 
 /**

@@ -54,7 +54,7 @@ export async function commitAt<T>(
       if (isWatched) return undefined;
       const activity = await write(service.platform.database, read, change);
       if (!activity) return undefined;
-      announceChange(service, read.boardId, { activity: [activity], hasDeliveries: false });
+      announceChange(service, read.boardId, { activity: [activity], toldWebhooks: [] });
       return { result };
     });
     if (done) return done;

@@ -9,8 +9,8 @@ import type { ActivityEntry, BoardChange, Deed, Notice } from './change.ts';
 
 export interface Recorded {
   activity: Activity[];
-  /** Whether webhooks are to be told. */
-  hasDeliveries: boolean;
+  /** Ids of the webhooks that are to be told. */
+  toldWebhooks: string[];
 }
 
 interface Reactions {
@@ -27,7 +27,7 @@ export async function recordAll(
   const told = notices.map((notice) => ({ ...notice, actorId: change.accountId }));
   if (entries.length === 0) {
     await writeNotices(change, told);
-    return { activity: [], hasDeliveries: false };
+    return { activity: [], toldWebhooks: [] };
   }
   const deeds = entries.map((entry) => ({ ...entry, actorId: change.accountId }));
   const first = await writeActivity(change, deeds);
@@ -35,8 +35,8 @@ export async function recordAll(
   const further = await runAutomations(change, deeds, first.reactions.automations);
   if (further.deeds.length > 0) activity.push(...(await writeActivity(change, further.deeds)).activity);
   await writeNotices(change, [...told, ...further.notices]);
-  const hasDeliveries = await writeDeliveries(change, activity, first.reactions.endpoints);
-  return { activity, hasDeliveries };
+  const toldWebhooks = await writeDeliveries(change, activity, first.reactions.endpoints);
+  return { activity, toldWebhooks };
 }
 
 /** Numbers and writes deeds; reads who reacts, with the board in hand. */

@@ -56,7 +56,9 @@ async function planMove(
   { toColumnId, beforeCardId, afterCardId }: CardMove,
 ) {
   const positionOf = (id: string | null | undefined) =>
-    sql`(SELECT position FROM card AS n WHERE n.id = ${id ?? ''} AND n.column_id = ${toColumnId} AND n.id <> ${cardId})`;
+    id == null
+      ? sql`NULL`
+      : sql`(SELECT position FROM card AS n WHERE n.id = ${id} AND n.column_id = ${toColumnId} AND n.id <> ${cardId})`;
   const others = sql`FROM card AS n WHERE n.column_id = ${toColumnId} AND n.id <> ${cardId}`;
   const [before, after] = [positionOf(beforeCardId), positionOf(afterCardId)];
   const { rows } = await sql<MovedCard & { situation: Situation }>`

@@ -13,7 +13,7 @@ export function boardChannel(boardId: string): string {
 export function announceChange(
   { platform }: Pick<KanbanService, 'platform'>,
   boardId: string,
-  { activity, hasDeliveries }: { activity: readonly Activity[]; hasDeliveries: boolean },
+  { activity, toldWebhooks }: { activity: readonly Activity[]; toldWebhooks: readonly string[] },
 ): void {
   const { ephemeral, log } = platform;
   const missed = (error: unknown) =>
@@ -21,5 +21,5 @@ export function announceChange(
   if (activity.length > 0) {
     ephemeral.publish(boardChannel(boardId), JSON.stringify(activity)).catch(missed);
   }
-  if (hasDeliveries) wakeDispatcher({ platform });
+  if (toldWebhooks.length > 0) wakeDispatcher({ platform }, { written: toldWebhooks });
 }

@@ -2,17 +2,23 @@
 import { messageOf } from '../../../platform/errors.ts';
 import type { KanbanService } from '../kanban-service.ts';
 
-/** Messages are empty, or the webhook that was changed. */
 export const DELIVERIES_CHANNEL = 'webhook-deliveries';
 
-/**
- * Wakes the dispatcher, after the commit; does not wait for it.
- *
- * @param webhookId - that was changed: what the dispatcher knows of it is to be forgotten
- */
-export function wakeDispatcher({ platform }: Pick<KanbanService, 'platform'>, webhookId = ''): void {
+/** What happened to the outbox: one of these, or nothing that can be named. */
+export interface DeliveriesNews {
+  /** Webhooks for which deliveries were written. */
+  written?: readonly string[];
+  /** The webhook that was changed: what the dispatcher knows of it is to be forgotten. */
+  changed?: string;
+}
+
+/** Wakes the dispatcher, after the commit; does not wait for it. */
+export function wakeDispatcher(
+  { platform }: Pick<KanbanService, 'platform'>,
+  news: DeliveriesNews = {},
+): void {
   const { ephemeral, log } = platform;
-  ephemeral.publish(DELIVERIES_CHANNEL, webhookId).catch((error: unknown) => {
+  ephemeral.publish(DELIVERIES_CHANNEL, JSON.stringify(news)).catch((error: unknown) => {
     log.debug({ error: messageOf(error) }, 'the dispatcher was not woken; it looks by itself');
   });
 }

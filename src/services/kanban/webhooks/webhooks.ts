@@ -57,7 +57,7 @@ export async function changeWebhook(
     requireRole(change.role, 'admin');
     return changeObject<Row>(change, 'webhook', row, { ...values, verbs: verbs && [...new Set(verbs)] });
   });
-  wakeDispatcher(service, id);
+  wakeDispatcher(service, { changed: id });
   return changed;
 }
 
@@ -90,7 +90,7 @@ export async function rotateWebhookSecret(
     change.record({ verb: 'WEBHOOK_UPDATED', metadata: { webhookId: id, fields: ['secret'] } });
     return { ...(updated as unknown as Row), secret };
   });
-  wakeDispatcher(service, id);
+  wakeDispatcher(service, { changed: id });
   return rotated;
 }
 
@@ -104,5 +104,5 @@ export async function deleteWebhook(service: KanbanService, accountId: string, i
     requireRole(change.role, 'admin');
     await deleteObject(change, 'webhook', row);
   });
-  wakeDispatcher(service, id);
+  wakeDispatcher(service, { changed: id });
 }

@@ -30,12 +30,12 @@ export function deliveryBody({
   return JSON.stringify({ verb, boardId, cardId, actorId, timestamp: timestamp.toISOString(), metadata });
 }
 
-/** Writes a delivery for each entry and each webhook that wants to hear of it. Returns whether there are any. */
+/** Writes a delivery for each entry and each webhook that wants to hear of it. Returns the ids of those webhooks. */
 export async function writeDeliveries(
   { transaction, now }: Pick<BoardChange, 'transaction' | 'now'>,
   activity: readonly Activity[],
   endpoints: readonly Endpoint[],
-): Promise<boolean> {
+): Promise<string[]> {
   const deliveries = activity.flatMap((entry) =>
     endpoints
       .filter(({ verbs }) => verbs.length === 0 || verbs.includes(entry.verb))
@@ -51,9 +51,9 @@ export async function writeDeliveries(
         createdAt: now,
       })),
   );
-  if (deliveries.length === 0) return false;
+  if (deliveries.length === 0) return [];
   await transaction.insertInto('webhookDelivery').values(deliveries).execute();
-  return true;
+  return [...new Set(deliveries.map(({ webhookId }) => webhookId))];
 }
 
 /**

@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../../../../platform/errors.ts';
 import type { GuardedClient } from '../../../../platform/outbound/guarded-client.ts';
 import type { Platform } from '../../../../platform/platform.ts';
-import { DELIVERIES_CHANNEL } from '../announce-deliveries.ts';
+import { DELIVERIES_CHANNEL, type DeliveriesNews } from '../announce-deliveries.ts';
 import { attempt } from './attempt.ts';
 import { createEndpointQueues } from './endpoint-queues.ts';
+import { createLookout } from './lookout.ts';
 import { type Claimed, type Completion, complete, followClockBack, readDue } from './outbox.ts';
 import { judge } from './schedule.ts';
 
@@ -64,7 +65,7 @@ export function createDispatcher({
   const endedMeanwhile = new Set<string>();
   const readUpTo = new Map<string, number>();
   let readAfreshAt = performance.now();
-  const waker = createWaker();
+  const lookout = createLookout(POLL_MS);
   let writing: Promise<void> | undefined;
   let latest = clock.now();
 
@@ -83,7 +84,7 @@ export function createDispatcher({
       unwritten.push({ ...verdict, id: delivery.id, attempt: record, at });
       startWaiting();
       write();
-      if (queues.isLow(delivery.queue)) waker.wake();
+      if (queues.isLow(delivery.queue)) lookout.lookAt([delivery.queue]);
     });
   };
   const startWaiting = () => {
@@ -109,12 +110,14 @@ export function createDispatcher({
       }
     })().finally(() => {
       writing = undefined;
-      waker.wake();
+      lookout.wake();
     });
   };
-  const take = async (): Promise<number> => {
+  const take = async (isEverything: boolean): Promise<number> => {
     await followClock();
     if (queues.waiting >= MOST_WAITING) return 0;
+    const only = isEverything ? undefined : lookout.take()?.filter(queues.isLow);
+    if (only?.length === 0) return 0;
     if (performance.now() - readAfreshAt > READ_AFRESH_MS) {
       // What was re-queued lies before what has been read.
       readUpTo.clear();
@@ -125,7 +128,8 @@ export function createDispatcher({
       token,
       now: new Date(clock.now()),
       readUpTo,
-      full: queues.full(),
+      only,
+      full: only ? [] : queues.full(),
       perQueue: PER_QUEUE,
       most: BATCH,
     });
@@ -136,6 +140,8 @@ export function createDispatcher({
     for (const { id } of deliveries) inHand.add(id);
     queues.add(deliveries);
     startWaiting();
+    // Less than a batch: the rest is not due, or its queues are full.
+    if (deliveries.length === BATCH) lookout.lookAtAll();
     return deliveries.length;
   };
   const followClock = async () => {
@@ -149,62 +155,42 @@ export function createDispatcher({
   };
   const settle = async (withinMs: number) => {
     const deadline = performance.now() + withinMs;
-    while ((queues.inFlight > 0 || writing) && performance.now() < deadline) await waker.wait(100);
+    while ((queues.inFlight > 0 || writing) && performance.now() < deadline) await lookout.wait(100);
   };
   return {
     drain: async (signal) => {
       while (!signal?.aborted) {
-        const taken = await take();
+        const taken = await take(true);
         if (taken === 0 && queues.waiting === 0 && queues.inFlight === 0 && !writing) break;
-        if (taken === 0) await waker.wait(POLL_MS);
+        if (taken === 0) await lookout.wait(POLL_MS);
       }
       putBack();
       await settle(GRACE_MS);
       return totals;
     },
     run: async (signal) => {
-      const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (webhookId) => {
+      const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (message) => {
+        const { written, changed } = JSON.parse(message) as DeliveriesNews;
         // What is in hand was read before the webhook changed.
-        if (webhookId !== '') putBack(webhookId);
-        waker.wake();
+        if (changed !== undefined) putBack(changed);
+        if (written) lookout.lookAt(written);
+        else lookout.lookAtAll();
       });
-      signal.addEventListener('abort', waker.wake, { once: true });
+      signal.addEventListener('abort', lookout.wake, { once: true });
       while (!signal.aborted) {
-        const taken = await take().catch((error: unknown) => {
+        try {
+          await take(false);
+          await lookout.wait();
+        } catch (error) {
           log.warn({ error: messageOf(error) }, 'webhook deliveries could not be read; trying again');
-          return 0;
-        });
-        // Less than a batch: the rest is not due, or its queues are full.
-        if (taken < BATCH) await waker.wait(POLL_MS);
+          await lookout.wait(POLL_MS);
+          lookout.lookAtAll();
+        }
       }
       await unsubscribe().catch(() => undefined);
       putBack();
       await settle(GRACE_MS);
       return totals;
-    },
-  };
-}
-
-/** Somebody who sleeps until woken, or for a while. A wake-up while nobody sleeps is kept. */
-function createWaker() {
-  let isAwake = false;
-  let wake: (() => void) | undefined;
-  return {
-    wake: () => {
-      isAwake = true;
-      wake?.();
-    },
-    wait: async (atMostMs: number) => {
-      if (!isAwake) {
-        let timer: NodeJS.Timeout | undefined;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          timer = setTimeout(resolve, atMostMs);
-        });
-        clearTimeout(timer);
-        wake = undefined;
-      }
-      isAwake = false;
     },
   };
 }

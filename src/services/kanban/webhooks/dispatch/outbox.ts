@@ -25,6 +25,8 @@ export interface DueRequest {
   now: Date;
   /** By queue: first attempts up to this `seq` have been read lately. Spares going over what has just ended. */
   readUpTo: ReadonlyMap<string, number>;
+  /** Webhooks to look at; all, and what boards that are gone leave behind, when it is absent. */
+  only?: readonly string[] | undefined;
   /** Queues that have enough. */
   full: readonly string[];
   perQueue: number;
@@ -44,22 +46,17 @@ const ATTEMPTS_KEPT = 100;
  */
 export async function readDue(
   database: Kysely<Tables>,
-  { token, now, readUpTo, full, perQueue, most }: DueRequest,
+  { token, now, readUpTo, only, full, perQueue, most }: DueRequest,
 ): Promise<Claimed[]> {
   const columns = sql`delivery.id, delivery.seq, delivery.verb, delivery.body, delivery.step,
     delivery.first_attempt_at, jsonb_array_length(delivery.attempts) AS attempt_count`;
+  const known = only ? only.filter((queue) => readUpTo.has(queue)) : [...readUpTo.keys()];
   const { rows } = await sql<Claimed>`
-    WITH RECURSIVE queue AS (
-      (SELECT webhook_id FROM webhook_delivery WHERE status = 'pending' AND webhook_id > '' ORDER BY webhook_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT webhook_id FROM webhook_delivery
-        WHERE status = 'pending' AND webhook_id > queue.webhook_id ORDER BY webhook_id LIMIT 1)
-      FROM queue WHERE queue.webhook_id IS NOT NULL
-    )
+    WITH RECURSIVE queue AS (${only ? sql`SELECT unnest(${only}::text[]) AS webhook_id` : ALL_QUEUES})
     SELECT delivery.*, webhook.id AS queue, webhook.url, webhook.secret, webhook.previous_secret,
       webhook.previous_secret_until
     FROM queue JOIN webhook ON webhook.id = queue.webhook_id AND webhook.enabled
-    LEFT JOIN unnest(${[...readUpTo.keys()]}::text[], ${[...readUpTo.values()]}::bigint[]) AS known (webhook_id, seq)
+    LEFT JOIN unnest(${known}::text[], ${known.map((queue) => readUpTo.get(queue))}::bigint[]) AS known (webhook_id, seq)
       ON known.webhook_id = queue.webhook_id
     CROSS JOIN LATERAL (
       (SELECT ${columns} FROM webhook_delivery AS delivery
@@ -72,14 +69,26 @@ export async function readDue(
           AND delivery.due_at <= ${now}
         ORDER BY delivery.due_at LIMIT ${perQueue})
     ) AS delivery
-    WHERE queue.webhook_id <> ALL(${full}::text[]) AND ${holdsLease(token)}
+    WHERE queue.webhook_id NOT IN (SELECT unnest(${full}::text[])) AND ${holdsLease(token)}
     LIMIT ${most}`.execute(database);
+  if (only) return rows.sort(inOrder);
   const { rows: farewells } = await sql<Claimed>`
     SELECT ${columns}, delivery.id AS queue, url, secret, previous_secret, previous_secret_until
     FROM webhook_delivery AS delivery
     WHERE webhook_id IS NULL AND status = 'pending' AND due_at <= ${now} AND ${holdsLease(token)}
     ORDER BY due_at LIMIT ${most}`.execute(database);
-  return [...rows, ...farewells].sort((a, b) => a.seq - b.seq || (a.id < b.id ? -1 : 1));
+  return [...rows, ...farewells].sort(inOrder);
+}
+
+const ALL_QUEUES = sql`
+  (SELECT webhook_id FROM webhook_delivery WHERE status = 'pending' AND webhook_id > '' ORDER BY webhook_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT webhook_id FROM webhook_delivery
+    WHERE status = 'pending' AND webhook_id > queue.webhook_id ORDER BY webhook_id LIMIT 1)
+  FROM queue WHERE queue.webhook_id IS NOT NULL`;
+
+function inOrder(a: Claimed, b: Claimed): number {
+  return a.seq - b.seq || (a.id < b.id ? -1 : 1);
 }
 
 function holdsLease(token: string) {
