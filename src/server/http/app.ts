@@ -15,7 +15,7 @@ import type { Config } from '../../platform/config/config.ts';
 import { Overloaded } from '../../platform/overloaded.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { type BodyBudget, boundLargeBodies, LARGE_BODY_BYTES } from './body-budget.ts';
-import { countInFlight, type InFlight } from './close.ts';
+import { countHandler, countInFlight, type InFlight } from './close.ts';
 import type { ErrorShape } from './error-shapes.ts';
 import { badRequest, HttpError } from './errors.ts';
 import { answerBrokenConnection, toHttpError } from './failures.ts';
@@ -72,7 +72,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Makes the application; nothing listens yet. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { service, platform, errors, api, site = [] } = options;
-  const inFlight: InFlight = { requests: 0 };
+  const inFlight: InFlight = { requests: 0, handlers: 0 };
   const app: FastifyInstance = fastify({
     loggerInstance: platform.log.child({ service }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -210,7 +210,9 @@ function addRoutes(
       }),
       ...(bodyLimit > LARGE_BODY_BYTES && { preParsing: boundBodies }),
       handler: (request, reply) =>
-        handleRoute(route, request, reply, () => contextOf(request), platform.limiter),
+        countHandler(app, () =>
+          handleRoute(route, request, reply, () => contextOf(request), platform.limiter),
+        ),
     });
   }
   const allowed: Allowed[] = [];

@@ -87,12 +87,12 @@ function section({ method, path, operation }: Entry, api: string): string {
   <h3>Replies</h3>
   !${Object.entries(responses)
     .map(([status, { description: about, content }]) => {
-      const [type, media] = Object.entries(content ?? {})[0] ?? [];
-      const schema = media?.schema as Schema | undefined;
+      const types = Object.keys(content ?? {});
+      const schema = content?.['application/json']?.schema as Schema | undefined;
       return html`<details><summary><b class="status">${status}</b> ${about}</summary>!${
-        type === 'application/json' && schema
+        schema
           ? fieldTable(schema, `Fields of the ${status} reply`)
-          : html`<p>${type ?? 'No body.'}</p>`
+          : html`<p>${types.join(', ') || 'No body.'}</p>`
       }</details>`;
     })
     .join('')}

@@ -145,7 +145,14 @@ function successes(route: Route): Record<string, Response> {
         ...(reply.schema && {
           content: { 'application/json': { schema: toJsonSchema(reply.schema, 'output') } },
         }),
-        ...(reply.contentType && { content: { [reply.contentType]: { schema: { type: 'string' } } } }),
+        ...(reply.contentType && {
+          content: Object.fromEntries(
+            [reply.contentType, ...(reply.otherContentTypes ?? [])].map((type) => [
+              type,
+              { schema: { type: 'string' } },
+            ]),
+          ),
+        }),
       },
     ]),
   );

@@ -37,6 +37,8 @@ export interface ReplyDescription {
   schema?: z.ZodType;
   /** For bodies that are not JSON. */
   contentType?: string;
+  /** Further types that the request may ask for; the handler then names the one it answers. */
+  otherContentTypes?: string[];
 }
 
 export interface RouteLimit<Params, Principal = unknown> {

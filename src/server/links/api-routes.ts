@@ -109,7 +109,11 @@ export function linkApiRoutes(service: LinkService): Route[] {
       params: schema.shortCodeParam,
       query: schema.qrQuery,
       replies: {
-        200: { description: 'The QR code.', contentType: 'image/png' },
+        200: {
+          description: 'The QR code.',
+          contentType: QR_TYPES.png,
+          otherContentTypes: [QR_TYPES.svg],
+        },
         304: { description: 'Unchanged.' },
       },
       errors: ['NOT_FOUND'],

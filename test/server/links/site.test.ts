@@ -152,7 +152,11 @@ test('the OpenAPI document is valid and lists exactly the API that answers', asy
     'POST /verify',
   ]);
   expect(document.servers).toEqual([{ url: `${server.url}/api` }]);
-  expect((await get('/api/docs')).headers.get('content-type')).toContain('text/html');
+  const codes = document.paths['/links/{code}/qr'].get.responses[200].content;
+  expect(Object.keys(codes)).toEqual(['image/png', 'image/svg+xml']);
+  const docs = await get('/api/docs');
+  expect(docs.headers.get('content-type')).toContain('text/html');
+  expect(await docs.text()).toContain('image/png, image/svg+xml');
 });
 
 describe('QR codes', () => {
