@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { isConflict } from '../../platform/database/in-transaction.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { isEphemeralUnavailable } from '../../platform/ephemeral/unavailable.ts';
 import { codeOf } from '../../platform/errors.ts';
 import { Overloaded } from '../../platform/overloaded.ts';
 import type { ErrorShape } from './error-shapes.ts';
@@ -30,6 +31,7 @@ export function toHttpError(error: unknown): HttpError {
       return unavailable('The server is stopping.');
   }
   if (isDatabaseUnavailable(error)) return unavailable('The database cannot be reached at the moment.');
+  if (isEphemeralUnavailable(error)) return unavailable('Redis cannot be reached at the moment.');
   if (error instanceof Overloaded || isConflict(error)) return unavailable('The server is busy.');
   return new HttpError('INTERNAL', 'Something went wrong on the server.');
 }

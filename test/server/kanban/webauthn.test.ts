@@ -1,6 +1,6 @@
 // WebAuthn from end to end, with an authenticator in software: registered, then good in place of a TOTP code.
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createId } from '../../../src/platform/ids.ts';
 import { type Authenticator, createAuthenticator } from '../../support/authenticator.ts';
 import { fastestBackend } from '../../support/databases.ts';
@@ -12,6 +12,31 @@ import {
   type Person,
   startKanbanServer,
 } from '../../support/kanban-server.ts';
+import { startRedis } from '../../support/private-services.ts';
+
+function loginAt(
+  server: KanbanServer,
+  { email, authHash }: Person,
+  rest: Record<string, unknown> = {},
+): Promise<Answer> {
+  return call(server, { method: 'POST', path: '/auth/login', json: { email, authHash, ...rest } });
+}
+
+/** Somebody with TOTP and a registered authenticator. */
+async function equippedAt(server: KanbanServer): Promise<{ person: Person; authenticator: Authenticator }> {
+  const person = await join(server);
+  const { secret } = (await person.post('/auth/2fa/enroll')).body;
+  const totp = generateSync({ secret, epoch: Math.floor(server.clock.now() / 1000) });
+  expect((await person.post('/auth/2fa/verify', { totp })).status).toBe(200);
+  const authenticator = createAuthenticator({ origin: server.url });
+  const { body: options } = await person.post('/auth/webauthn/register');
+  const registered = await person.post('/auth/webauthn/verify', authenticator.register(options));
+  expect(registered).toMatchObject({
+    status: 201,
+    body: { credential: { transports: ['internal', 'hybrid'], lastUsedAt: null } },
+  });
+  return { person, authenticator };
+}
 
 // Every statement also runs embedded, in the tests that go through the table of routes.
 describe.each([fastestBackend()])('on $name', (backend) => {
@@ -21,25 +46,8 @@ describe.each([fastestBackend()])('on $name', (backend) => {
   });
   afterAll(() => server.close());
 
-  const login = ({ email, authHash }: Person, rest: Record<string, unknown> = {}): Promise<Answer> =>
-    call(server, { method: 'POST', path: '/auth/login', json: { email, authHash, ...rest } });
-
-  /** Somebody with TOTP and a registered authenticator. */
-  async function equipped(): Promise<{ person: Person; authenticator: Authenticator }> {
-    const person = await join(server);
-    const { secret } = (await person.post('/auth/2fa/enroll')).body;
-    const totp = generateSync({ secret, epoch: Math.floor(server.clock.now() / 1000) });
-    expect((await person.post('/auth/2fa/verify', { totp })).status).toBe(200);
-    const authenticator = createAuthenticator({ origin: server.url });
-    const { body: options } = await person.post('/auth/webauthn/register');
-    const registered = await person.post('/auth/webauthn/verify', authenticator.register(options));
-    expect(registered).toMatchObject({
-      status: 201,
-      body: { credential: { transports: ['internal', 'hybrid'], lastUsedAt: null } },
-    });
-    return { person, authenticator };
-  }
-
+  const equipped = () => equippedAt(server);
+  const login = (person: Person, rest?: Record<string, unknown>) => loginAt(server, person, rest);
   const optionsFor = async (person: Person) => (await login(person)).body.error.details.webauthn;
 
   test('a registered credential signs in where a code is asked for, each challenge once', async () => {
@@ -152,3 +160,28 @@ describe.each([fastestBackend()])('on $name', (backend) => {
     expect((await login(person, { webauthn: assertion })).status).toBe(200);
   });
 });
+
+test.skipIf(inject('redisServer') === '')(
+  'a Redis that is away is what a client is told of, not that its answer was wrong',
+  async () => {
+    const redis = await startRedis(inject('redisServer'));
+    const server = await startKanbanServer({
+      backend: fastestBackend(),
+      settings: { REDIS_URL: redis.url, KANBAN_RATE_LIMIT_LOGIN_PER_MINUTE: '0' },
+    });
+    try {
+      const { person, authenticator } = await equippedAt(server);
+      const { body } = await loginAt(server, person);
+      const webauthn = authenticator.assert(body.error.details.webauthn);
+      await redis.remove();
+      const away = { status: 503, body: { error: { code: 'UNAVAILABLE' } } };
+      expect(await loginAt(server, person, { webauthn })).toMatchObject(away);
+      expect(await loginAt(server, person)).toMatchObject(away);
+      expect(await person.post('/auth/webauthn/register')).toMatchObject(away);
+      expect(await person.post('/auth/ws-ticket')).toMatchObject(away);
+    } finally {
+      await server.close();
+      await redis.remove();
+    }
+  },
+);

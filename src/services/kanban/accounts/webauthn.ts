@@ -98,21 +98,21 @@ export async function finishWebauthnRegistration(
   accountId: string,
   response: RegistrationAnswer,
 ): Promise<WebauthnCredential> {
-  const { ephemeral } = service.platform;
   const { rpID, origin } = relyingParty(service);
   const { verifyRegistrationResponse } = await library();
-  const { registrationInfo } = await verified(() =>
+  const verified = await verify(service, { ceremony: 'registration', accountId }, (expectedChallenge) =>
     verifyRegistrationResponse({
       response: response as unknown as RegistrationResponseJSON,
-      expectedChallenge: async (challenge) =>
-        (await ephemeral.take(challengeKey('registration', accountId, challenge))) !== undefined,
+      expectedChallenge,
       expectedOrigin: origin,
       expectedRPID: rpID,
       requireUserVerification: false,
     }),
   );
-  if (!registrationInfo) throw doesNotHold();
-  return addCredential(service, accountId, registrationInfo.credential);
+  if (!verified?.registrationInfo) {
+    throw new KanbanError('BAD_REQUEST', 'The answer of the authenticator does not hold.');
+  }
+  return addCredential(service, accountId, verified.registrationInfo.credential);
 }
 
 function addCredential(
@@ -214,7 +214,7 @@ export async function useWebauthn(
   accountId: string,
   response: AssertionAnswer,
 ): Promise<boolean> {
-  const { clock, database, ephemeral } = service.platform;
+  const { clock, database } = service.platform;
   const known = await database
     .selectFrom('webauthnCredential')
     .selectAll()
@@ -224,11 +224,10 @@ export async function useWebauthn(
   if (!known) return false;
   const { rpID, origin } = relyingParty(service);
   const { verifyAuthenticationResponse } = await library();
-  const result = await verified(() =>
+  const result = await verify(service, { ceremony: 'authentication', accountId }, (expectedChallenge) =>
     verifyAuthenticationResponse({
       response: response as unknown as AuthenticationResponseJSON,
-      expectedChallenge: async (challenge) =>
-        (await ephemeral.take(challengeKey('authentication', accountId, challenge))) !== undefined,
+      expectedChallenge,
       expectedOrigin: origin,
       expectedRPID: rpID,
       requireUserVerification: false,
@@ -238,7 +237,7 @@ export async function useWebauthn(
         counter: known.counter,
       },
     }),
-  ).catch(() => undefined);
+  );
   if (!result?.verified) return false;
   const { newCounter } = result.authenticationInfo;
   // Another assertion may have been looked at since the counter was read: it only ever grows, or is zero for ever.
@@ -251,15 +250,26 @@ export async function useWebauthn(
   return numUpdatedRows > 0n;
 }
 
-/** The library throws for each of the many ways in which an answer can be wrong. */
-async function verified<T>(work: () => Promise<T>): Promise<T> {
+/** What the library makes of an answer to a challenge of ours; undefined for each of the many ways of being wrong. */
+async function verify<T>(
+  { platform }: KanbanService,
+  { ceremony, accountId }: { ceremony: Ceremony; accountId: string },
+  work: (isExpected: (challenge: string) => Promise<boolean>) => Promise<T>,
+): Promise<T | undefined> {
+  // The library throws for what is wrong; a store that is away is none of that.
+  let away: { error: unknown } | undefined;
+  const isExpected = async (challenge: string) => {
+    try {
+      return (await platform.ephemeral.take(challengeKey(ceremony, accountId, challenge))) !== undefined;
+    } catch (error) {
+      away = { error };
+      throw error;
+    }
+  };
   try {
-    return await work();
+    return await work(isExpected);
   } catch {
-    throw doesNotHold();
+    if (away) throw away.error;
+    return undefined;
   }
-}
-
-function doesNotHold(): KanbanError {
-  return new KanbanError('BAD_REQUEST', 'The answer of the authenticator does not hold.');
 }
