@@ -10,6 +10,7 @@ import { createGuardedClient } from '../../src/platform/outbound/guarded-client.
 import type { Platform } from '../../src/platform/platform.ts';
 import { wakeDispatcher } from '../../src/services/kanban/webhooks/announce-deliveries.ts';
 import { createDispatcher } from '../../src/services/kanban/webhooks/dispatch/dispatcher.ts';
+import { sealed } from '../../test/support/kanban-server.ts';
 import { openBenchPlatform } from '../support/bench-platform.ts';
 import { type KanbanDaemons, startKanban } from '../support/kanban-daemons.ts';
 import { installPeers } from '../support/npm-peers.ts';
@@ -17,10 +18,13 @@ import { type RunningServer, startPeer } from '../support/processes.ts';
 import { percentile, remark, report } from '../support/report.ts';
 
 const CONNECTIONS = 50;
+/** Of a board. */
 const WEBHOOKS = 50;
 // Of several seconds, so that neither starts while it is measured.
 const JOBS = 60_000;
 const DEAD = 1_000;
+/** Deliveries that wait for each of those. */
+const BACKLOG = 100;
 const BODY = JSON.stringify({
   verb: 'CARD_MOVED',
   boardId: 'cabcdefghijklmnopqrstuvwx',
@@ -92,14 +96,19 @@ async function createWebhooks(
   count: number,
   urlOf: (index: number) => string,
 ): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < count; index++) {
-    const { status, body } = await home.owner.post(`/boards/${home.boardId}/webhooks`, {
-      url: urlOf(index),
-      verbs: ['CARD_DELETED'],
-    });
+  const made = async (path: string, json: unknown): Promise<string> => {
+    const { status, body } = await home.owner.post(path, json);
     if (status !== 201) throw new Error(JSON.stringify(body));
-    ids.push(body.id);
+    return body.id;
+  };
+  const ids: string[] = [];
+  let boardId = '';
+  for (let index = 0; index < count; index++) {
+    if (index % WEBHOOKS === 0) {
+      const board = { encName: sealed('b'), encBoardKey: sealed('k') };
+      boardId = await made(`/workspaces/${home.workspaceId}/boards`, board);
+    }
+    ids.push(await made(`/boards/${boardId}/webhooks`, { url: urlOf(index), verbs: ['CARD_DELETED'] }));
   }
   return ids;
 }
@@ -182,7 +191,7 @@ async function deadEndpoints(platform: Platform, kanban: KanbanDaemons, sink: Ru
   const [live = ''] = await createWebhooks(kanban, 1, () => `${sink.url}/live`);
   const alone = await latencies(platform, kanban, live);
   const dead = await createWebhooks(kanban, DEAD, (index) => `${sink.url}/dead/${index}`);
-  await enqueue(platform, dead, 20, kanban.home.boardId);
+  await enqueue(platform, dead, BACKLOG, kanban.home.boardId);
   const beside = await latencies(platform, kanban, live);
   report({
     name: `p99 of a live endpoint beside ${DEAD} dead ones`,

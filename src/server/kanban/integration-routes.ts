@@ -83,7 +83,7 @@ function automations(service: KanbanService): Route[] {
       params: idParam,
       body: body({ encName: encrypted(), enabled: flag.optional(), trigger, actions }),
       replies: { 201: { description: 'The automation.', schema: schema.automation } },
-      errors: ['FORBIDDEN'],
+      errors: ['FORBIDDEN', 'CONFLICT'],
       handler: async ({ principal, params, body: input }) => ({
         status: 201,
         body: only(schema.automation, await createAutomation(service, principal.accountId, params.id, input)),
@@ -161,7 +161,7 @@ function webhooks(service: KanbanService): Route[] {
       params: idParam,
       body: body({ url, verbs, enabled: flag.optional() }),
       replies: { 201: { description: 'The webhook with its secret.', schema: schema.webhookWithSecret } },
-      errors: ['FORBIDDEN'],
+      errors: ['FORBIDDEN', 'CONFLICT'],
       handler: async ({ principal, params, body: input }) => ({
         status: 201,
         body: only(

@@ -2,12 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../../src/client/index.ts';
 import { createGuardedClient, type GuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
-import {
-  createDispatcher,
-  type Dispatcher,
-} from '../../../src/services/kanban/webhooks/dispatch/dispatcher.ts';
-import { DISPATCH_LEASE } from '../../../src/services/kanban/webhooks/dispatch/outbox.ts';
 import { fastestBackend } from '../../support/databases.ts';
+import { takeOverDispatch } from '../../support/dispatcher.ts';
 import {
   type Furnished,
   furnish,
@@ -29,7 +25,6 @@ describe.each([fastestBackend()])('on $name', (backend) => {
   let client: GuardedClient;
   let home: Furnished;
   let receiver: Receiver;
-  let dispatchers = 0;
   beforeAll(async () => {
     server = await startKanbanServer({
       backend,
@@ -49,18 +44,8 @@ describe.each([fastestBackend()])('on $name', (backend) => {
     await server.close();
   });
 
-  /** One that takes the lease, whoever holds it. */
-  const dispatcher = async (random = 0, through = client): Promise<Dispatcher> => {
-    const token = `lease ${++dispatchers}`;
-    const now = new Date(server.clock.now());
-    const held = { token, holder: 'a test', acquiredAt: now, expiresAt: now };
-    await server.platform.database
-      .insertInto('lease')
-      .values({ name: DISPATCH_LEASE, ...held })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet(held))
-      .execute();
-    return createDispatcher({ platform: server.platform, client: through, token, random: () => random });
-  };
+  const dispatcher = (random = 0, through = client) =>
+    takeOverDispatch(server.platform, through, () => random);
   const dispatch = async () => (await dispatcher()).drain();
   const createHook = async (values: Record<string, unknown> = {}): Promise<Json> => {
     const { status, body } = await home.owner.post(`/boards/${home.boardId}/webhooks`, {
@@ -351,19 +336,6 @@ describe.each([fastestBackend()])('on $name', (backend) => {
     await first;
     expect((await deliveries(hook))[0]).toMatchObject({ status: 'delivered', attempts: { length: 1 } });
     expect(receiver.received).toHaveLength(2);
-  });
-
-  test('a clock that is set back makes nothing wait for longer', async () => {
-    const hook = await createHook();
-    receiver.react(answer(500));
-    await change('x');
-    const one = await dispatcher();
-    await one.drain();
-    server.clock.advance(-10 * HOUR);
-    await one.drain();
-    const [{ nextAttemptAt }] = await deliveries(hook);
-    expect(Date.parse(nextAttemptAt) - server.clock.now()).toBe(30 * SECOND);
-    server.clock.advance(10 * HOUR);
   });
 
   test('running, it sends what comes in and stops when it is told to', async () => {

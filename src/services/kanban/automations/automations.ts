@@ -2,7 +2,7 @@
 
 import type { Row } from '../access.ts';
 import { changeBoard } from '../boards/board-change.ts';
-import { changeObject, deleteObject, insertObject } from '../boards/board-objects.ts';
+import { changeObject, deleteObject, insertObject, requireFewer } from '../boards/board-objects.ts';
 import type { BoardChange } from '../boards/change.ts';
 import { requireMembers, requireOnBoard } from '../boards/references.ts';
 import type { KanbanService } from '../kanban-service.ts';
@@ -15,10 +15,13 @@ export interface AutomationValues {
   actions?: Action[] | undefined;
 }
 
+/** Of a board. */
+const MOST_AUTOMATIONS = 100;
+
 /**
  * Creates an automation, which acts as its creator.
  *
- * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for what is not on the board
+ * @throws {KanbanError} NOT_FOUND, BAD_REQUEST for what is not on the board, CONFLICT for one too many
  */
 export function createAutomation(
   service: KanbanService,
@@ -27,6 +30,7 @@ export function createAutomation(
   values: AutomationValues,
 ): Promise<Row> {
   return changeBoard(service, accountId, { kind: 'board', id: boardId }, async (change) => {
+    await requireFewer(change, 'automation', { most: MOST_AUTOMATIONS, name: 'automations' });
     await requireReferences(change, values);
     return insertObject(change, 'automation', { enabled: true, ...values, creatorId: accountId });
   });

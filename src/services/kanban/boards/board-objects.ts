@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import { createId } from '../../../platform/ids.ts';
 import type { Row } from '../access.ts';
+import { KanbanError } from '../errors.ts';
 import { type ObjectKind, RESOURCES } from '../resources.ts';
 import type { BoardChange } from './change.ts';
 
@@ -43,6 +44,25 @@ export async function insertObject<T extends Row>(
     metadata: { [idName]: row.id },
   });
   return row;
+}
+
+/**
+ * Sees that a board has fewer of a kind than it may: each change of the board has to look at all of them.
+ *
+ * @param name - of the kind, in the plural
+ * @throws {KanbanError} CONFLICT
+ */
+export async function requireFewer(
+  change: BoardChange,
+  kind: ObjectKind,
+  { most, name }: { most: number; name: string },
+): Promise<void> {
+  const { count } = await anyTables(change)
+    .selectFrom(RESOURCES[kind].table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('boardId', '=', change.boardId)
+    .executeTakeFirstOrThrow();
+  if (count >= most) throw new KanbanError('CONFLICT', `A board has at most ${most} ${name}.`);
 }
 
 /**

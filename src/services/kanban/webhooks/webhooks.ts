@@ -3,7 +3,7 @@ import { createToken } from '../../../platform/tokens.ts';
 import { type Row, requireRole } from '../access.ts';
 import { sealSecret } from '../accounts/sealed-secret.ts';
 import { changeBoard } from '../boards/board-change.ts';
-import { changeObject, deleteObject, insertObject } from '../boards/board-objects.ts';
+import { changeObject, deleteObject, insertObject, requireFewer } from '../boards/board-objects.ts';
 import type { KanbanService } from '../kanban-service.ts';
 import { wakeDispatcher } from './announce-deliveries.ts';
 
@@ -16,11 +16,13 @@ export interface WebhookValues {
 
 // After a rotation deliveries are signed with both secrets for so long.
 const PREVIOUS_SECRET_MS = 86_400_000;
+/** Of a board. */
+const MOST_WEBHOOKS = 100;
 
 /**
  * Creates a webhook; answers its secret, this once.
  *
- * @throws {KanbanError} NOT_FOUND, FORBIDDEN
+ * @throws {KanbanError} NOT_FOUND, FORBIDDEN, CONFLICT for one too many
  */
 export function createWebhook(
   service: KanbanService,
@@ -32,6 +34,7 @@ export function createWebhook(
   const secret = createToken('whsec_');
   return changeBoard(service, accountId, { kind: 'board', id: boardId }, async (change) => {
     requireRole(change.role, 'admin');
+    await requireFewer(change, 'webhook', { most: MOST_WEBHOOKS, name: 'webhooks' });
     const row = await insertObject(change, 'webhook', {
       url,
       verbs: [...new Set(verbs)],

@@ -18,6 +18,8 @@ const ulid = monotonicFactory();
 /** When what was never attempted is due: before every retry, in the order of `seq`. */
 export const AT_ONCE = new Date(0);
 
+const FAREWELLS_AT_ONCE = 1_000;
+
 /** The body of a delivery: exactly the six fields of the specification (Outbound webhooks). */
 export function deliveryBody({
   verb,
@@ -36,23 +38,24 @@ export async function writeDeliveries(
   activity: readonly Activity[],
   endpoints: readonly Endpoint[],
 ): Promise<string[]> {
-  const deliveries = activity.flatMap((entry) =>
+  const deliveries = activity.flatMap(({ verb, seq }) =>
     endpoints
-      .filter(({ verbs }) => verbs.length === 0 || verbs.includes(entry.verb))
-      .map(({ id: webhookId }) => ({
-        id: ulid(now.getTime()),
-        webhookId,
-        boardId: entry.boardId,
-        seq: entry.seq,
-        verb: entry.verb,
-        body: deliveryBody(entry),
-        status: 'pending' as const,
-        dueAt: AT_ONCE,
-        createdAt: now,
-      })),
+      .filter(({ verbs }) => verbs.length === 0 || verbs.includes(verb))
+      .map(({ id: webhookId }) => ({ id: ulid(now.getTime()), webhookId, seq })),
   );
   if (deliveries.length === 0) return [];
-  await transaction.insertInto('webhookDelivery').values(deliveries).execute();
+  // Automations of a large board can make thousands, more than a statement has parameters for.
+  await sql`
+    INSERT INTO webhook_delivery (id, webhook_id, board_id, seq, verb, body, status, due_at, created_at)
+    SELECT delivery.id, webhook_id, board_id, seq, verb, body, 'pending', ${AT_ONCE}, ${now}
+    FROM unnest(
+      ${deliveries.map(({ id }) => id)}::text[], ${deliveries.map(({ webhookId }) => webhookId)}::text[],
+      ${deliveries.map(({ seq }) => seq)}::bigint[]
+    ) AS delivery (id, webhook_id, seq)
+    JOIN unnest(
+      ${activity.map(({ boardId }) => boardId)}::text[], ${activity.map(({ seq }) => seq)}::bigint[],
+      ${activity.map(({ verb }) => verb)}::text[], ${activity.map(deliveryBody)}::text[]
+    ) AS entry (board_id, seq, verb, body) USING (seq)`.execute(transaction);
   return [...new Set(deliveries.map(({ webhookId }) => webhookId))];
 }
 
@@ -78,28 +81,28 @@ export async function writeFarewells(
     .orderBy('webhook.id')
     .execute();
   if (webhooks.length === 0) return false;
-  await transaction
-    .insertInto('webhookDelivery')
-    .values(
-      webhooks.map(({ lastSeq, ...target }) => ({
-        ...target,
-        id: ulid(now.getTime()),
-        webhookId: null,
-        seq: lastSeq + 1,
-        verb: 'BOARD_DELETED',
-        body: deliveryBody({
-          verb: 'BOARD_DELETED',
-          boardId: target.boardId,
-          cardId: null,
-          actorId,
-          timestamp: now,
-          metadata: { boardId: target.boardId },
-        }),
-        status: 'pending' as const,
-        dueAt: AT_ONCE,
-        createdAt: now,
-      })),
-    )
-    .execute();
+  const farewells = webhooks.map(({ lastSeq, ...target }) => ({
+    ...target,
+    id: ulid(now.getTime()),
+    webhookId: null,
+    seq: lastSeq + 1,
+    verb: 'BOARD_DELETED',
+    body: deliveryBody({
+      verb: 'BOARD_DELETED',
+      boardId: target.boardId,
+      cardId: null,
+      actorId,
+      timestamp: now,
+      metadata: { boardId: target.boardId },
+    }),
+    status: 'pending' as const,
+    dueAt: AT_ONCE,
+    createdAt: now,
+  }));
+  // A statement has 65,535 parameters at most.
+  for (let start = 0; start < farewells.length; start += FAREWELLS_AT_ONCE) {
+    const some = farewells.slice(start, start + FAREWELLS_AT_ONCE);
+    await transaction.insertInto('webhookDelivery').values(some).execute();
+  }
   return true;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createEndpointQueues } from '../../../../src/services/kanban/webhooks/dispatch/endpoint-queues.ts';
 import type { Claimed } from '../../../../src/services/kanban/webhooks/dispatch/outbox.ts';
 
-const LIMITS = { perEndpoint: 2, inAll: 10, enough: 3 };
+const LIMITS = { perEndpoint: 2, inAll: 10, enough: 3, batch: 5, mostWaiting: 8 };
 
 function delivery(queue: string, seq: number): Claimed {
   const secret = Buffer.alloc(0);
@@ -60,10 +60,34 @@ test('however many fail or have not answered yet, they share half of the room', 
 test('what has not started can be taken out, of one or of all', () => {
   const queues = createEndpointQueues(LIMITS);
   queues.add([1, 2, 3, 4, 5].flatMap((seq) => ['a', 'b'].map((queue) => delivery(queue, seq))));
-  expect(queues.full()).toEqual(['a', 'b']);
   started(queues);
   expect(queues.takeOut('a').map(({ id }) => id)).toEqual(['a2', 'a3', 'a4', 'a5']);
-  expect(queues.full()).toEqual(['b']);
   expect(queues.takeOut().map(({ id }) => id)).toEqual(['b2', 'b3', 'b4', 'b5']);
   expect(queues).toMatchObject({ waiting: 0, inFlight: 2 });
+});
+
+test('an endpoint is given many when it answers well, else no more than the next one, and none when too many wait', () => {
+  const queues = createEndpointQueues(LIMITS);
+  expect([queues.room(), queues.room('a')]).toEqual([1, 1]);
+  queues.add([delivery('a', 1)]);
+  expect(queues.room('a')).toBe(0);
+  started(queues);
+  expect(queues.room('a')).toBe(1);
+  queues.ended('a', true);
+  expect(queues.room('a')).toBe(LIMITS.batch);
+  queues.add([2, 3, 4, 5].map((seq) => delivery('a', seq)));
+  expect(queues.room('a')).toBe(0);
+  // However many those are that have not answered: they stop nobody who has.
+  queues.add(Array.from({ length: 20 }, (_, number) => delivery(`dead${number}`, 1)));
+  queues.takeOut('a');
+  expect([queues.room(), queues.room('new'), queues.room('a')]).toEqual([0, 0, LIMITS.batch]);
+});
+
+test('what is not attempted after all leaves its place to others', () => {
+  const queues = createEndpointQueues(LIMITS);
+  queues.add([delivery('a', 1), delivery('a', 2)]);
+  expect(queues.next()?.id).toBe('a1');
+  queues.withdrawn('a');
+  expect(queues.inFlight).toBe(0);
+  expect(queues.next()?.id).toBe('a2');
 });

@@ -30,8 +30,12 @@ test('whatever a receiver does, a delivery ends, no earlier than a day after it 
           expect(verdict.status).toBe('pending');
           const due = verdict.dueAt?.getTime() ?? 0;
           expect(due).toBeGreaterThan(now);
-          // Never later than the schedule allows, jitter included.
-          expect(due).toBeLessThanOrEqual(Math.max(NOW + (SCHEDULE[step] ?? 0) * 1.1, now + 1_000));
+          // Never later than the schedule allows, jitter included; or than from one step to the next, where that was missed.
+          const [offset = 0, before = 0] = [SCHEDULE[step], SCHEDULE[step - 1]];
+          const missed = NOW + offset <= now;
+          expect(due).toBeLessThanOrEqual(
+            missed ? now + (offset - before) * 1.1 : Math.max(NOW + offset * 1.1, now + 1_000),
+          );
           [now, step] = [due, verdict.step];
         }
         expect(now - NOW).toBeGreaterThanOrEqual(86_400_000);
@@ -40,6 +44,22 @@ test('whatever a receiver does, a delivery ends, no earlier than a day after it 
       },
     ),
   );
+});
+
+test('what was missed is not made up for in a row', () => {
+  const waits: number[] = [];
+  // Nobody sent anything for two hours after the first attempt.
+  let [nowMs, step] = [NOW + 7_200_000, 0];
+  for (let attemptCount = 2; attemptCount <= 7; attemptCount++) {
+    const state = { step, firstAttemptAt: new Date(NOW), attemptCount };
+    const verdict = judge({ status: 500 }, state, { scheduleMs: SCHEDULE, nowMs, random: 0 });
+    const due = verdict.dueAt?.getTime() ?? 0;
+    waits.push((due - nowMs) / 1000);
+    [nowMs, step] = [due, verdict.step];
+  }
+  // The gaps of the schedule until it has caught up with the time: six hours and a day after the first attempt.
+  expect(waits.slice(0, 4)).toEqual([30, 90, 480, 3_000]);
+  expect(waits.slice(4)).toEqual([21_600 - 7_200 - 3_600, 86_400 - 21_600]);
 });
 
 test.each([

@@ -8,7 +8,14 @@ import { DELIVERIES_CHANNEL, type DeliveriesNews } from '../announce-deliveries.
 import { attempt } from './attempt.ts';
 import { createEndpointQueues } from './endpoint-queues.ts';
 import { createLookout } from './lookout.ts';
-import { type Claimed, type Completion, complete, followClockBack, readDue } from './outbox.ts';
+import {
+  CLOCK_TOLERANCE_MS,
+  type Claimed,
+  type Completion,
+  complete,
+  followClockBack,
+  readDue,
+} from './outbox.ts';
 import { judge } from './schedule.ts';
 
 export interface DispatcherParts {
@@ -34,11 +41,10 @@ export interface Dispatcher {
   run(signal: AbortSignal): Promise<DispatchTotals>;
 }
 
-const LIMITS = { perEndpoint: 8, inAll: 4_000, enough: 12 };
-const PER_QUEUE = 32;
+const LIMITS = { perEndpoint: 8, inAll: 4_000, enough: 12, batch: 32, mostWaiting: 20_000 };
 const BATCH = 2_000;
-// With so many in memory no more are read.
-const MOST_WAITING = 20_000;
+// What was read so long ago is read again before it is sent: the webhook, or the lease, may have gone meanwhile.
+const STALE_MS = 2_000;
 const POLL_MS = 1_000;
 const READ_AFRESH_MS = 1_000;
 // What ends within so long is written in one statement.
@@ -47,7 +53,6 @@ const MOST_UNWRITTEN = 512;
 const RETRY_WRITE_MS = 500;
 // At a stop, attempts in flight get so long to end.
 const GRACE_MS = 3_000;
-const CLOCK_SET_BACK_MS = 2_000;
 
 /** Makes a dispatcher. */
 export function createDispatcher({
@@ -60,14 +65,17 @@ export function createDispatcher({
   const queues = createEndpointQueues(LIMITS);
   const totals: DispatchTotals = { attempts: 0, delivered: 0, failed: 0, dead: 0 };
   const unwritten: Completion[] = [];
-  const inHand = new Set<string>();
+  /** By delivery: when it was read. */
+  const inHand = new Map<string, number>();
   // While something is being read: what is read may show it as it was.
   const endedMeanwhile = new Set<string>();
+  const putBackMeanwhile = new Set<string>();
+  let isAllPutBack = false;
   const readUpTo = new Map<string, number>();
   let readAfreshAt = performance.now();
   const lookout = createLookout(POLL_MS);
   let writing: Promise<void> | undefined;
-  let latest = clock.now();
+  let latest: number | undefined;
 
   const start = (delivery: Claimed) => {
     attempt(platform, client, delivery).then(({ record, outcome }) => {
@@ -84,11 +92,21 @@ export function createDispatcher({
       unwritten.push({ ...verdict, id: delivery.id, attempt: record, at });
       startWaiting();
       write();
-      if (queues.isLow(delivery.queue)) lookout.lookAt([delivery.queue]);
+      if (queues.room(delivery.queue) > 0) lookout.lookAt([delivery.queue]);
     });
   };
   const startWaiting = () => {
-    for (let delivery = queues.next(); delivery; delivery = queues.next()) start(delivery);
+    for (let delivery = queues.next(); delivery; delivery = queues.next()) {
+      const readAt = inHand.get(delivery.id) ?? 0;
+      if (performance.now() - readAt < STALE_MS) start(delivery);
+      else {
+        const { id, queue } = delivery;
+        inHand.delete(id);
+        queues.withdrawn(queue);
+        putBack(queue);
+        lookout.lookAt([queue]);
+      }
+    }
   };
   /** Writes what has ended; keeps it, and tries again, while the database is away: what was sent must not be lost. */
   const write = () => {
@@ -115,8 +133,7 @@ export function createDispatcher({
   };
   const take = async (isEverything: boolean): Promise<number> => {
     await followClock();
-    if (queues.waiting >= MOST_WAITING) return 0;
-    const only = isEverything ? undefined : lookout.take()?.filter(queues.isLow);
+    const only = isEverything ? undefined : lookout.take()?.filter((queue) => queues.room(queue) > 0);
     if (only?.length === 0) return 0;
     if (performance.now() - readAfreshAt > READ_AFRESH_MS) {
       // What was re-queued lies before what has been read.
@@ -124,34 +141,54 @@ export function createDispatcher({
       readAfreshAt = performance.now();
     }
     endedMeanwhile.clear();
+    putBackMeanwhile.clear();
+    isAllPutBack = false;
+    const readAt = performance.now();
+    const known = (only ?? [...new Set([...queues.names(), ...readUpTo.keys()])]).map((queue) => ({
+      queue,
+      readUpTo: readUpTo.get(queue) ?? 0,
+      room: queues.room(queue),
+    }));
     const due = await readDue(database, {
       token,
       now: new Date(clock.now()),
-      readUpTo,
       only,
-      full: only ? [] : queues.full(),
-      perQueue: PER_QUEUE,
+      known,
+      room: queues.room(),
       most: BATCH,
     });
-    for (const { queue, seq, firstAttemptAt } of due) {
+    // Others of its queue come first, or it has changed: that is read again.
+    const isOutdated = ({ queue }: Claimed) => isAllPutBack || putBackMeanwhile.has(queue);
+    const current = due.filter((delivery) => !isOutdated(delivery));
+    for (const { queue, seq, firstAttemptAt } of current) {
       if (firstAttemptAt === null) readUpTo.set(queue, Math.max(seq, readUpTo.get(queue) ?? 0));
     }
-    const deliveries = due.filter(({ id }) => !inHand.has(id) && !endedMeanwhile.has(id));
-    for (const { id } of deliveries) inHand.add(id);
+    const deliveries = current.filter(({ id }) => !inHand.has(id) && !endedMeanwhile.has(id));
+    for (const { id } of deliveries) inHand.set(id, readAt);
     queues.add(deliveries);
     startWaiting();
     // Less than a batch: the rest is not due, or its queues are full.
-    if (deliveries.length === BATCH) lookout.lookAtAll();
-    return deliveries.length;
+    if (isAllPutBack || deliveries.length === BATCH) lookout.lookAtAll();
+    else if (putBackMeanwhile.size > 0) lookout.lookAt(putBackMeanwhile);
+    return due.length - current.length + deliveries.length;
   };
   const followClock = async () => {
     const now = clock.now();
-    if (now < latest - CLOCK_SET_BACK_MS) await followClockBack(database, latest - now);
+    const byMs = latest === undefined ? undefined : latest - now;
+    if (byMs === undefined || byMs > CLOCK_TOLERANCE_MS) {
+      await followClockBack(database, { now: new Date(now), ...(byMs !== undefined && { byMs }) });
+    }
     latest = now;
   };
   const putBack = (queue?: string) => {
     for (const { id } of queues.takeOut(queue)) inHand.delete(id);
-    readUpTo.clear();
+    if (queue === undefined) {
+      readUpTo.clear();
+      isAllPutBack = true;
+    } else {
+      readUpTo.delete(queue);
+      putBackMeanwhile.add(queue);
+    }
   };
   const settle = async (withinMs: number) => {
     const deadline = performance.now() + withinMs;
@@ -171,8 +208,8 @@ export function createDispatcher({
     run: async (signal) => {
       const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (message) => {
         const { written, changed } = JSON.parse(message) as DeliveriesNews;
-        // What is in hand was read before the webhook changed.
-        if (changed !== undefined) putBack(changed);
+        // What is in hand was read before the webhook changed, or its board went.
+        if (!written) putBack(changed);
         if (written) lookout.lookAt(written);
         else lookout.lookAtAll();
       });

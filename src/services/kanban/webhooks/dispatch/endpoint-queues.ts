@@ -9,12 +9,13 @@ export interface EndpointQueues {
   next(): Claimed | undefined;
   /** An attempt ended, well or not. */
   ended(queue: string, isWell: boolean): void;
+  /** What was the next one is not attempted after all. */
+  withdrawn(queue: string): void;
   /** Takes out what has not started: of one queue, or of all. */
   takeOut(queue?: string): Claimed[];
-  /** Queues that need no more for now. */
-  full(): string[];
-  /** Whether a queue is not full. */
-  isLow(queue: string): boolean;
+  /** How many a queue may be given; of one that is not known when it is not named. */
+  room(queue?: string): number;
+  names(): string[];
   readonly waiting: number;
   readonly inFlight: number;
 }
@@ -24,8 +25,11 @@ export interface QueueLimits {
   perEndpoint: number;
   /** Attempts in flight in all; endpoints that have not answered well since they failed, or yet, share half of it. */
   inAll: number;
-  /** With so many waiting a queue is full. */
+  /** With so many waiting a queue is full; otherwise it is given so many at once. */
   enough: number;
+  batch: number;
+  /** With so many waiting in all, endpoints that have not answered well are given none: they may be any number. */
+  mostWaiting: number;
 }
 
 interface Queue {
@@ -44,7 +48,13 @@ interface Queue {
 const MOST_KNOWN = 10_000;
 
 /** Makes the queues of a dispatcher. */
-export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits): EndpointQueues {
+export function createEndpointQueues({
+  perEndpoint,
+  inAll,
+  enough,
+  batch,
+  mostWaiting,
+}: QueueLimits): EndpointQueues {
   const queues = new Map<string, Queue>();
   // Endpoints that may start an attempt, in the order of their turns: a Set keeps the order in which they joined.
   const proven = new Set<Queue>();
@@ -53,8 +63,6 @@ export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits
   let probing = 0;
   let waiting = 0;
 
-  // One that has not answered well needs no more than the next one.
-  const isFull = (queue: Queue) => queue.waiting.length >= (queue.isProven ? enough : 1);
   const nextOf = (turns: Set<Queue>): Queue | undefined => turns.values().next().value;
   /** Puts an endpoint behind the others of its kind, if it may start anything. */
   const takeTurn = (queue: Queue) => {
@@ -66,6 +74,12 @@ export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits
   const forgetIdle = (queue: Queue) => {
     if (queue.waiting.length === 0 && queue.inFlight === 0 && queues.size > MOST_KNOWN)
       queues.delete(queue.name);
+  };
+  const stopped = (queue: Queue) => {
+    inFlight--;
+    queue.inFlight--;
+    if (queue.isProbing) probing--;
+    queue.isProbing = false;
   };
   return {
     add: (deliveries) => {
@@ -103,12 +117,16 @@ export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits
     ended: (name, isWell) => {
       const queue = queues.get(name);
       if (!queue) return;
-      inFlight--;
-      queue.inFlight--;
-      if (queue.isProbing) probing--;
-      queue.isProbing = false;
+      stopped(queue);
       queue.isProven = isWell;
       queue.window = isWell ? Math.min(perEndpoint, queue.window * 2) : 1;
+      takeTurn(queue);
+      forgetIdle(queue);
+    },
+    withdrawn: (name) => {
+      const queue = queues.get(name);
+      if (!queue) return;
+      stopped(queue);
       takeTurn(queue);
       forgetIdle(queue);
     },
@@ -123,11 +141,13 @@ export function createEndpointQueues({ perEndpoint, inAll, enough }: QueueLimits
       waiting -= taken.length;
       return taken;
     },
-    full: () => [...queues.values()].filter(isFull).map(({ name }) => name),
-    isLow: (name) => {
-      const queue = queues.get(name);
-      return !queue || !isFull(queue);
+    room: (name) => {
+      const queue = name === undefined ? undefined : queues.get(name);
+      if (queue?.isProven) return queue.waiting.length < enough ? batch : 0;
+      // One that has not answered well needs no more than the next one.
+      return waiting < mostWaiting && !queue?.waiting.length ? 1 : 0;
     },
+    names: () => [...queues.keys()],
     get waiting() {
       return waiting;
     },

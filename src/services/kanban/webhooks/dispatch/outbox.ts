@@ -23,21 +23,29 @@ export interface DueRequest {
   /** Of the lease. */
   token: string;
   now: Date;
-  /** By queue: first attempts up to this `seq` have been read lately. Spares going over what has just ended. */
-  readUpTo: ReadonlyMap<string, number>;
   /** Webhooks to look at; all, and what boards that are gone leave behind, when it is absent. */
   only?: readonly string[] | undefined;
-  /** Queues that have enough. */
-  full: readonly string[];
-  perQueue: number;
+  known: readonly KnownQueue[];
+  /** How many of a queue that is not known. */
+  room: number;
   most: number;
+}
+
+export interface KnownQueue {
+  queue: string;
+  /** First attempts up to this `seq` have been read lately. Spares going over what has just ended. */
+  readUpTo: number;
+  /** How many it has room for. */
+  room: number;
 }
 
 /** The lease under which one dispatcher at a time runs: that of its job. */
 export const DISPATCH_LEASE = 'job:dispatch-webhooks';
 
-// Of those that ended, the newest are kept.
+// Attempts that a delivery keeps: the newest.
 const ATTEMPTS_KEPT = 100;
+/** Clocks of two machines, and one that is kept right in small steps, differ by less. */
+export const CLOCK_TOLERANCE_MS = 2_000;
 
 /**
  * Reads what is due, some of each webhook: a webhook with a million of them costs as much as one with a few. First
@@ -46,30 +54,32 @@ const ATTEMPTS_KEPT = 100;
  */
 export async function readDue(
   database: Kysely<Tables>,
-  { token, now, readUpTo, only, full, perQueue, most }: DueRequest,
+  { token, now, only, known, room, most }: DueRequest,
 ): Promise<Claimed[]> {
   const columns = sql`delivery.id, delivery.seq, delivery.verb, delivery.body, delivery.step,
     delivery.first_attempt_at, jsonb_array_length(delivery.attempts) AS attempt_count`;
-  const known = only ? only.filter((queue) => readUpTo.has(queue)) : [...readUpTo.keys()];
   const { rows } = await sql<Claimed>`
     WITH RECURSIVE queue AS (${only ? sql`SELECT unnest(${only}::text[]) AS webhook_id` : ALL_QUEUES})
     SELECT delivery.*, webhook.id AS queue, webhook.url, webhook.secret, webhook.previous_secret,
       webhook.previous_secret_until
     FROM queue JOIN webhook ON webhook.id = queue.webhook_id AND webhook.enabled
-    LEFT JOIN unnest(${known}::text[], ${known.map((queue) => readUpTo.get(queue))}::bigint[]) AS known (webhook_id, seq)
-      ON known.webhook_id = queue.webhook_id
+    LEFT JOIN unnest(
+      ${known.map(({ queue }) => queue)}::text[], ${known.map(({ readUpTo }) => readUpTo)}::bigint[],
+      ${known.map((queue) => queue.room)}::integer[]
+    ) AS known (webhook_id, seq, room) ON known.webhook_id = queue.webhook_id
+    CROSS JOIN LATERAL (SELECT coalesce(known.seq, 0) AS seq, coalesce(known.room, ${room}) AS room) AS had
     CROSS JOIN LATERAL (
       (SELECT ${columns} FROM webhook_delivery AS delivery
         WHERE delivery.webhook_id = queue.webhook_id AND delivery.status = 'pending' AND delivery.due_at = 'epoch'
-          AND delivery.seq > coalesce(known.seq, 0)
-        ORDER BY delivery.seq LIMIT ${perQueue})
+          AND delivery.seq > had.seq
+        ORDER BY delivery.seq LIMIT had.room)
       UNION ALL
       (SELECT ${columns} FROM webhook_delivery AS delivery
         WHERE delivery.webhook_id = queue.webhook_id AND delivery.status = 'pending' AND delivery.due_at > 'epoch'
           AND delivery.due_at <= ${now}
-        ORDER BY delivery.due_at LIMIT ${perQueue})
+        ORDER BY delivery.due_at LIMIT had.room)
     ) AS delivery
-    WHERE queue.webhook_id NOT IN (SELECT unnest(${full}::text[])) AND ${holdsLease(token)}
+    WHERE had.room > 0 AND ${holdsLease(token)}
     LIMIT ${most}`.execute(database);
   if (only) return rows.sort(inOrder);
   const { rows: farewells } = await sql<Claimed>`
@@ -120,8 +130,28 @@ export async function complete(
     WHERE delivery.id = ended.id AND delivery.status = 'pending' AND ${holdsLease(token)}`.execute(database);
 }
 
-/** Moves what waits by as much as the clock was set back, so that nothing waits for longer than it was told to. */
-export async function followClockBack(database: Kysely<Tables>, byMs: number): Promise<void> {
-  await sql`UPDATE webhook_delivery SET due_at = due_at - make_interval(secs => ${byMs / 1000})
-    WHERE status = 'pending' AND due_at > 'epoch'`.execute(database);
+/**
+ * Follows a clock that was set back: what was scheduled by the time that is no longer so would wait for longer than it was
+ * told to. Known by its last attempt, which lies in the future; what was scheduled before the clock went wrong stays.
+ *
+ * @param byMs - how far back; unknown to a dispatcher that has just begun, for which the last attempt is now
+ */
+export async function followClockBack(
+  database: Kysely<Tables>,
+  { now, byMs }: { now: Date; byMs?: number },
+): Promise<void> {
+  await sql`
+    UPDATE webhook_delivery AS delivery SET
+      due_at = due_at - ahead.by,
+      first_attempt_at = CASE WHEN first_attempt_at > ${now} THEN first_attempt_at - ahead.by ELSE first_attempt_at END,
+      attempts = jsonb_set(attempts, '{-1,at}', to_jsonb(${now.toISOString()}::text))
+    FROM (
+      SELECT id, coalesce(${byMs ?? null}::float8 * interval '1 millisecond', last_at - ${now}) AS by
+      FROM (
+        SELECT id, (attempts -> -1 ->> 'at')::timestamptz AS last_at FROM webhook_delivery
+        WHERE status = 'pending' AND due_at > 'epoch'
+      ) AS waiting
+      WHERE last_at > ${now}::timestamptz + ${CLOCK_TOLERANCE_MS} * interval '1 millisecond'
+    ) AS ahead
+    WHERE delivery.id = ahead.id`.execute(database);
 }

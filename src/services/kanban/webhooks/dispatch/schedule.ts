@@ -48,7 +48,10 @@ export function judge(
   const offset = scheduleMs[step];
   if (offset === undefined) return { status: 'dead', step, dueAt: null };
   const first = firstAttemptAt?.getTime() ?? nowMs;
-  const next = Math.max(first + offset * (1 + JITTER * random), nowMs + LEAST_WAIT_MS);
+  const planned = first + offset * (1 + JITTER * random);
+  // Of what was missed, while nobody sent or the webhook was disabled, no step is spent in a row with the next.
+  const gap = (offset - (scheduleMs[step - 1] ?? 0)) * (1 + JITTER * random);
+  const next = first + offset > nowMs ? Math.max(planned, nowMs + LEAST_WAIT_MS) : nowMs + gap;
   const asked =
     retryAfterMs === undefined ? Number.POSITIVE_INFINITY : nowMs + Math.max(retryAfterMs, LEAST_WAIT_MS);
   // Sooner than the schedule, because the receiver says so: that takes none of its steps.
