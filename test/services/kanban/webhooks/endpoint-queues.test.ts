@@ -72,7 +72,11 @@ test('an endpoint is given many when it answers well, else no more than the next
   queues.add([delivery('a', 1)]);
   expect(queues.room('a')).toBe(0);
   started(queues);
+  expect(queues.room('a')).toBe(0);
+  queues.ended('a', false);
   expect(queues.room('a')).toBe(1);
+  queues.add([delivery('a', 1)]);
+  started(queues);
   queues.ended('a', true);
   expect(queues.room('a')).toBe(LIMITS.batch);
   queues.add([2, 3, 4, 5].map((seq) => delivery('a', seq)));

@@ -64,7 +64,7 @@ export function createDispatcher({
   const { clock, config, database, ephemeral, log } = platform;
   const queues = createEndpointQueues(LIMITS);
   const totals: DispatchTotals = { attempts: 0, delivered: 0, failed: 0, dead: 0 };
-  const unwritten: Completion[] = [];
+  const unwritten: Array<Completion & { queue: string }> = [];
   /** By delivery: when it was read. */
   const inHand = new Map<string, number>();
   // While something is being read: what is read may show it as it was.
@@ -89,11 +89,16 @@ export function createDispatcher({
       totals.attempts++;
       if (verdict.status !== 'pending') totals[verdict.status] = (totals[verdict.status] ?? 0) + 1;
       queues.ended(delivery.queue, verdict.status === 'delivered');
-      unwritten.push({ ...verdict, id: delivery.id, attempt: record, at });
+      unwritten.push({ ...verdict, id: delivery.id, queue: delivery.queue, attempt: record, at });
       startWaiting();
       write();
-      if (queues.room(delivery.queue) > 0) lookout.lookAt([delivery.queue]);
+      // There is more to do at once; for who failed, when that is written down.
+      if (verdict.status === 'delivered') lookAtRoom([delivery.queue]);
     });
+  };
+  const lookAtRoom = (names: Iterable<string>) => {
+    const withRoom = [...names].filter((queue) => queues.room(queue) > 0);
+    if (withRoom.length > 0) lookout.lookAt(withRoom);
   };
   const startWaiting = () => {
     for (let delivery = queues.next(); delivery; delivery = queues.next()) {
@@ -121,6 +126,7 @@ export function createDispatcher({
             inHand.delete(id);
             endedMeanwhile.add(id);
           }
+          lookAtRoom(new Set(batch.map(({ queue }) => queue)));
         } catch (error) {
           log.warn({ error: messageOf(error) }, 'what became of webhook deliveries could not be written yet');
           await pause(RETRY_WRITE_MS);

@@ -144,8 +144,9 @@ export function createEndpointQueues({
     room: (name) => {
       const queue = name === undefined ? undefined : queues.get(name);
       if (queue?.isProven) return queue.waiting.length < enough ? batch : 0;
-      // One that has not answered well needs no more than the next one.
-      return waiting < mostWaiting && !queue?.waiting.length ? 1 : 0;
+      // One that has not answered well needs no more than the next one, once it has answered at all.
+      const isBusy = queue && queue.waiting.length + queue.inFlight > 0;
+      return waiting < mostWaiting && !isBusy ? 1 : 0;
     },
     names: () => [...queues.keys()],
     get waiting() {
