@@ -7,7 +7,9 @@ import {
   removeAwarenessStates,
 } from 'y-protocols/awareness';
 import * as Y from 'yjs';
-import type { RelayConnection, RelayRoom } from './relay.ts';
+import { concat } from './bytes.ts';
+import { KIND, REMOTE, syncDocument } from './document-sync.ts';
+import type { RelayConnection, RelayRoom, RoomHandler } from './relay.ts';
 import type { OpenBoard } from './workspace.ts';
 
 /** A document that several people edit. */
@@ -17,7 +19,7 @@ export interface SharedDocument {
   text: Y.Text;
   /** Who else edits, and where their cursors are. */
   awareness: Awareness;
-  /** Resolves once the document is what the others have, or what was given, where nobody else is. */
+  /** Resolves once the document is what the others have, or what was given, where nobody else has it. */
   synced: Promise<void>;
   close(): void;
 }
@@ -31,69 +33,61 @@ export interface Presence {
 export interface DocumentOptions {
   /** The description as it is stored, decrypted: what the document begins with where nobody else has it open. */
   initialText?: string;
+  /** At least 0, less than 1: spreads out who answers first. `Math.random` unless told otherwise. */
+  random?: () => number;
   /** The room is closed to us: access has ended. */
   onRefused?: (code: string) => void;
 }
 
-const KIND = { stateVector: 0, update: 1, awareness: 2, synced: 3 } as const;
 const TEXT = 'description';
-// Of peers that do not say that they have the document: they have just left, or just come as we have.
-const SYNC_TIMEOUT_MS = 1_000;
 
 /** Opens the description of a card for editing together. */
 export function openCardDocument(
   relay: RelayConnection,
   board: OpenBoard,
   cardId: string,
-  { initialText = '', onRefused }: DocumentOptions = {},
+  { initialText = '', random = Math.random, onRefused }: DocumentOptions = {},
 ): SharedDocument {
   const doc = new Y.Doc();
   const text = doc.getText(TEXT);
   const awareness = new Awareness(doc);
   const synced = Promise.withResolvers<void>();
-  let isSynced = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let room: RelayRoom | undefined;
 
   const send = (kind: number, content: Uint8Array) => room?.send(message(kind, content));
-  const settle = () => {
-    if (isSynced) return;
-    isSynced = true;
-    clearTimeout(timer);
-    synced.resolve();
-  };
-  const seed = () => {
-    if (!isSynced && text.length === 0) Y.applyUpdate(doc, seedUpdate(initialText));
-    settle();
-  };
-  const introduce = () => {
-    send(KIND.stateVector, Y.encodeStateVector(doc));
-    send(KIND.awareness, encodeAwarenessUpdate(awareness, [doc.clientID]));
-  };
-  room = relay.join(`card:${cardId}`, board, {
-    joined: (peers) => {
-      introduce();
-      if (peers.length === 0) seed();
-      else timer = setTimeout(seed, SYNC_TIMEOUT_MS);
+  const sync = syncDocument({
+    doc,
+    send,
+    random,
+    seed: () => {
+      if (text.length === 0) Y.applyUpdate(doc, seedUpdate(initialText));
     },
-    // Somebody new, or somebody whose relay was out of reach: each tells the other what it lacks.
-    peerJoined: introduce,
-    peerLeft: () => undefined,
-    lost: () => removeOthers(awareness),
+    onSynced: () => synced.resolve(),
+  });
+  room = join(relay, `card:${cardId}`, board, doc, {
+    joined: (peers) => {
+      sync.joined(peers);
+      introduce(awareness);
+    },
+    peerJoined: (peer) => {
+      sync.peerJoined(peer);
+      introduce(awareness);
+    },
+    peerLeft: sync.peerLeft,
+    lost: () => {
+      sync.stop();
+      removeOthers(awareness);
+    },
     refused: (code) => {
-      settle();
+      sync.stop();
+      synced.resolve();
       onRefused?.(code);
     },
+    receiving: sync.receiving,
     receive: (payload) => {
-      const content = payload.subarray(1);
-      if (payload[0] === KIND.stateVector) {
-        send(KIND.update, Y.encodeStateAsUpdate(doc, content));
-        if (isSynced) send(KIND.synced, new Uint8Array());
-      } else if (payload[0] === KIND.update) {
-        Y.applyUpdate(doc, content, REMOTE);
-      } else if (payload[0] === KIND.synced) {
-        settle();
-      } else if (payload[0] === KIND.awareness) applyAwarenessUpdate(awareness, content, REMOTE);
+      const [kind, content] = [payload[0], payload.subarray(1)];
+      if (kind === KIND.awareness) applyAwarenessUpdate(awareness, content, REMOTE);
+      else sync.receive(kind, content);
     },
   });
   doc.on('update', (update: Uint8Array, origin: unknown) => {
@@ -106,7 +100,7 @@ export function openCardDocument(
     awareness,
     synced: synced.promise,
     close: () => {
-      clearTimeout(timer);
+      sync.stop();
       removeAwarenessStates(awareness, [doc.clientID], 'closed');
       room?.leave();
       awareness.destroy();
@@ -121,10 +115,9 @@ export function openPresence(relay: RelayConnection, board: OpenBoard): Presence
   const awareness = new Awareness(doc);
   let room: RelayRoom | undefined;
   const send = (content: Uint8Array) => room?.send(message(KIND.awareness, content));
-  const introduce = () => send(encodeAwarenessUpdate(awareness, [doc.clientID]));
-  room = relay.join(`board:${board.id}`, board, {
-    joined: introduce,
-    peerJoined: introduce,
+  room = join(relay, `board:${board.id}`, board, doc, {
+    joined: () => introduce(awareness),
+    peerJoined: () => introduce(awareness),
     peerLeft: () => undefined,
     lost: () => removeOthers(awareness),
     refused: () => removeOthers(awareness),
@@ -144,13 +137,29 @@ export function openPresence(relay: RelayConnection, board: OpenBoard): Presence
   };
 }
 
-const REMOTE = Symbol('of somebody else');
+function join(
+  relay: RelayConnection,
+  room: string,
+  board: OpenBoard,
+  doc: Y.Doc,
+  handler: RoomHandler,
+): RelayRoom {
+  try {
+    return relay.join(room, board, handler);
+  } catch (error) {
+    // Awareness of it would go on for ever.
+    doc.destroy();
+    throw error;
+  }
+}
 
 function message(kind: number, content: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(1 + content.length);
-  whole[0] = kind;
-  whole.set(content, 1);
-  return whole;
+  return concat(Uint8Array.of(kind), content);
+}
+
+/** Says again who we are. As news: whoever lost us remembers the clock, and believes nothing that is not newer. */
+function introduce(awareness: Awareness): void {
+  awareness.setLocalState(awareness.getLocalState());
 }
 
 function shareAwareness(awareness: Awareness, send: (content: Uint8Array) => void): void {

@@ -1,5 +1,6 @@
 // The relay from the client's side (docs/relay.md): rooms of ciphertext, over a connection that comes back by itself.
 import type { Account } from './account.ts';
+import { concat } from './bytes.ts';
 import { openPayload, sealPayload } from './primitives.ts';
 import type { OpenBoard } from './workspace.ts';
 
@@ -17,13 +18,18 @@ export interface RelayOptions {
   url: string;
   /** Makes a socket; the global `WebSocket` unless told otherwise. */
   createSocket?: (url: string) => Socket;
-  /** How long to wait before the first attempt to come back, in milliseconds; it doubles up to 30 s. */
+  /**
+   * How long to wait before the first attempt to come back, or to enter a room that is unavailable, in milliseconds; it
+   * doubles up to 30 s.
+   */
   retryMs?: number;
 }
 
 export interface RoomHandler {
   /** A whole payload of somebody else in the room, decrypted. */
   receive(payload: Uint8Array): void;
+  /** A piece of a payload has come, and more of it follows. */
+  receiving?(): void;
   /** The room is (again) entered; who was in it already. */
   joined(peers: readonly string[]): void;
   peerJoined(peer: string): void;
@@ -41,7 +47,11 @@ export interface RelayRoom {
 }
 
 export interface RelayConnection {
-  /** Enters a room of a board: `card:<id>` or `board:<id>`. */
+  /**
+   * Enters a room of a board: `card:<id>` or `board:<id>`.
+   *
+   * @throws {Error} where this connection has the room open already: the relay knows it there once
+   */
   join(room: string, board: OpenBoard, handler: RoomHandler): RelayRoom;
   close(): void;
 }
@@ -49,9 +59,20 @@ export interface RelayConnection {
 interface Entered {
   board: OpenBoard;
   handler: RoomHandler;
+  /** Whether `join` was said, on the connection that there is now. */
+  isAsked: boolean;
   isJoined: boolean;
-  pieces: Map<string, Array<Uint8Array | undefined>>;
+  unfinished: Unfinished;
+  /** Of the next attempt, after the relay could not let us in. */
+  waitMs: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
+
+/** Payloads of which pieces are missing, by name; what was added to last comes last. */
+export type Unfinished = Map<
+  string,
+  { pieces: Array<Uint8Array | undefined>; missing: number; bytes: number }
+>;
 
 type ControlMessage =
   | { type: 'joined'; room: string; peers: string[] }
@@ -62,8 +83,11 @@ type ControlMessage =
 // A frame may have 256 KiB, with the name of the room, the nonce, the tag and the header of a piece.
 const PIECE_BYTES = 240 * 1024;
 const PIECE_HEADER_BYTES = 12;
-const MOST_PIECES = 1_024;
-const MOST_UNFINISHED = 16;
+const MOST_PIECES = 256;
+// At least the largest payload. Any number of peers may send at the same time, small payloads rather than large ones.
+const MOST_UNFINISHED_BYTES = 64 * 1024 * 1024;
+// What an unfinished payload counts by itself, amply: there are never more than a thousand.
+const UNFINISHED_BYTES = 64 * 1024;
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 const OPEN = 1;
@@ -78,6 +102,8 @@ export function connectRelay(
   }: RelayOptions,
 ): RelayConnection {
   const rooms = new Map<string, Entered>();
+  /** Rooms that the relay has not confirmed yet that we left. */
+  const leaving = new Set<string>();
   let socket: Socket | undefined;
   let wait = retryMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -95,7 +121,7 @@ export function connectRelay(
       socket = opening;
       opening.addEventListener('open', () => {
         wait = retryMs;
-        for (const room of rooms.keys()) say({ type: 'join', room });
+        for (const [room, entered] of rooms) enter(room, entered);
       });
       opening.addEventListener('message', ({ data }) => hear(data));
       opening.addEventListener('close', () => {
@@ -107,10 +133,13 @@ export function connectRelay(
   };
   const lose = () => {
     socket = undefined;
+    leaving.clear();
     for (const entered of rooms.values()) {
+      clearTimeout(entered.timer);
+      entered.isAsked = false;
       if (!entered.isJoined) continue;
       entered.isJoined = false;
-      entered.pieces.clear();
+      entered.unfinished.clear();
       entered.handler.lost();
     }
     retry();
@@ -120,22 +149,50 @@ export function connectRelay(
     timer = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_RETRY_MS);
   };
+  const enter = (room: string, entered: Entered) => {
+    // Behind a `leave` that is under way: what comes until it is confirmed is of the stay before.
+    if (socket?.readyState !== OPEN || leaving.has(room)) return;
+    entered.isAsked = true;
+    say({ type: 'join', room });
+  };
+  const enterLater = (room: string, entered: Entered) => {
+    entered.isAsked = false;
+    entered.timer = setTimeout(() => enter(room, entered), entered.waitMs);
+    entered.waitMs = Math.min(entered.waitMs * 2, LONGEST_RETRY_MS);
+  };
+  const leave = (room: string, entered: Entered) => {
+    // Others may have entered since the relay refused us.
+    if (rooms.get(room) !== entered) return;
+    rooms.delete(room);
+    clearTimeout(entered.timer);
+    if (!entered.isAsked) return;
+    leaving.add(room);
+    say({ type: 'leave', room });
+  };
   const hear = (data: unknown) => {
     if (typeof data === 'string') control(JSON.parse(data) as ControlMessage);
     else traffic(new Uint8Array(data as ArrayBuffer));
   };
   const control = (message: ControlMessage) => {
-    const entered = message.room === undefined ? undefined : rooms.get(message.room);
-    if (!entered) return;
+    const { room } = message;
+    const entered = room === undefined ? undefined : rooms.get(room);
+    if (room !== undefined && leaving.has(room)) {
+      const hasLeft = message.type === 'left' || (message.type === 'error' && message.code === 'NOT_JOINED');
+      if (hasLeft && leaving.delete(room) && entered) enter(room, entered);
+      return;
+    }
+    if (room === undefined || !entered) return;
     const { handler } = entered;
     if (message.type === 'joined') {
       entered.isJoined = true;
+      entered.waitMs = retryMs;
       handler.joined(message.peers);
     } else if (message.type === 'peer-joined') handler.peerJoined(message.peer);
     else if (message.type === 'peer-left') handler.peerLeft(message.peer);
     else if (message.type === 'error') {
-      if (['NOT_FOUND', 'ACCESS_ENDED', 'TOO_MANY_ROOMS'].includes(message.code)) {
-        rooms.delete(message.room ?? '');
+      if (message.code === 'UNAVAILABLE') enterLater(room, entered);
+      else if (['NOT_FOUND', 'ACCESS_ENDED', 'TOO_MANY_ROOMS'].includes(message.code)) {
+        rooms.delete(room);
         handler.refused(message.code);
       }
     }
@@ -144,37 +201,48 @@ export function connectRelay(
     const length = frame[0] ?? 0;
     const room = new TextDecoder().decode(frame.subarray(1, 1 + length));
     const entered = rooms.get(room);
-    if (!entered) return;
+    if (!entered?.isJoined) return;
     const piece = openPayload(entered.board.keys, frame.subarray(1 + length), contextOf(room));
     // Not under a key of this board: not of somebody who may write here.
     if (!piece) return;
-    const payload = assemble(entered.pieces, piece);
+    const payload = assemble(entered.unfinished, piece);
     if (payload) entered.handler.receive(payload);
+    else entered.handler.receiving?.();
   };
   open();
 
   return {
     join: (room, board, handler) => {
-      rooms.set(room, { board, handler, isJoined: false, pieces: new Map() });
-      say({ type: 'join', room });
+      if (rooms.has(room)) {
+        throw new Error(`${room} is open on this connection: share what was opened, or close that first`);
+      }
+      const entered: Entered = {
+        board,
+        handler,
+        isAsked: false,
+        isJoined: false,
+        unfinished: new Map(),
+        waitMs: retryMs,
+        timer: undefined,
+      };
+      rooms.set(room, entered);
+      enter(room, entered);
       return {
         send: (payload) => {
-          const entered = rooms.get(room);
-          if (!entered?.isJoined || socket?.readyState !== OPEN) return;
+          if (rooms.get(room) !== entered || !entered.isJoined || socket?.readyState !== OPEN) return;
           for (const piece of split(payload)) {
             const sealed = sealPayload(board.keys, piece, contextOf(room));
             const name = new TextEncoder().encode(room);
             socket.send(concat(Uint8Array.of(name.length), name, sealed));
           }
         },
-        leave: () => {
-          if (rooms.delete(room)) say({ type: 'leave', room });
-        },
+        leave: () => leave(room, entered),
       };
     },
     close: () => {
       isClosed = true;
       clearTimeout(timer);
+      for (const entered of rooms.values()) clearTimeout(entered.timer);
       rooms.clear();
       socket?.close(1000, 'done');
     },
@@ -198,10 +266,7 @@ export function split(payload: Uint8Array): Uint8Array[] {
 }
 
 /** Adds a piece; answers the payload once it is whole. */
-export function assemble(
-  unfinished: Map<string, Array<Uint8Array | undefined>>,
-  piece: Uint8Array,
-): Uint8Array | undefined {
+export function assemble(unfinished: Unfinished, piece: Uint8Array): Uint8Array | undefined {
   if (piece.length < PIECE_HEADER_BYTES) return undefined;
   const name = piece.subarray(0, 8).join();
   const [high = 0, low = 0, countHigh = 0, countLow = 0] = piece.subarray(8, PIECE_HEADER_BYTES);
@@ -209,24 +274,30 @@ export function assemble(
   const content = piece.subarray(PIECE_HEADER_BYTES);
   if (count === 1) return content;
   if (count === 0 || count > MOST_PIECES || index >= count) return undefined;
-  const pieces = unfinished.get(name) ?? new Array<Uint8Array | undefined>(count).fill(undefined);
-  pieces[index] = content;
-  unfinished.set(name, pieces);
-  if (pieces.some((one) => one === undefined)) {
-    // Who stopped in the middle must not fill the memory of the others.
-    if (unfinished.size > MOST_UNFINISHED) unfinished.delete(unfinished.keys().next().value ?? '');
-    return undefined;
-  }
+  const begun = unfinished.get(name);
+  const payload = begun ?? {
+    pieces: new Array<Uint8Array | undefined>(count).fill(undefined),
+    missing: count,
+    bytes: UNFINISHED_BYTES,
+  };
+  if (payload.pieces.length !== count || payload.pieces[index]) return undefined;
+  payload.pieces[index] = content;
+  payload.missing--;
+  payload.bytes += content.length;
   unfinished.delete(name);
-  return concat(...(pieces as Uint8Array[]));
+  if (payload.missing === 0) return concat(...(payload.pieces as Uint8Array[]));
+  unfinished.set(name, payload);
+  forgetStalled(unfinished);
+  return undefined;
 }
 
-function concat(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
+/** Who stopped in the middle must not fill the memory of the others: what has waited longest goes first. */
+function forgetStalled(unfinished: Unfinished): void {
+  let bytes = 0;
+  for (const payload of unfinished.values()) bytes += payload.bytes;
+  for (const [name, payload] of unfinished) {
+    if (bytes <= MOST_UNFINISHED_BYTES) return;
+    unfinished.delete(name);
+    bytes -= payload.bytes;
   }
-  return whole;
 }
