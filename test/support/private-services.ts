@@ -78,17 +78,21 @@ export async function startPostgres(
   });
 }
 
-/** Starts a Redis of its own that keeps nothing on disk. */
-export async function startRedis(program: string): Promise<PrivateService> {
+/** Starts a Redis of its own that keeps nothing on disk; `options` are further ones of its command line. */
+export async function startRedis(program: string, options: string[] = []): Promise<PrivateService> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-redis-'));
   const port = await freePort();
   return supervise({
     url: `redis://127.0.0.1:${port}`,
     folder,
     launch: () =>
-      spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
-        stdio: 'ignore',
-      }),
+      spawn(
+        program,
+        ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options],
+        {
+          stdio: 'ignore',
+        },
+      ),
     killSignal: 'SIGKILL',
     answers: async () => {
       const { Redis } = await import('ioredis');

@@ -15,6 +15,7 @@ interface Window {
 export class InProcessStore implements EphemeralStore {
   readonly kind = 'in-process';
   readonly delivering = true;
+  readonly interruptions = 0;
   readonly #clock: Clock;
   readonly #bus: PublicationBus;
   readonly #windows = new Map<string, Window>();
@@ -72,6 +73,11 @@ export class InProcessStore implements EphemeralStore {
 
   subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>> {
     return this.#bus.subscribe(channel, handler);
+  }
+
+  /** Nothing is missed, so nothing is resumed. */
+  onResumed(): () => void {
+    return () => undefined;
   }
 
   journal(): undefined {

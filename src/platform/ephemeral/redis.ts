@@ -177,6 +177,14 @@ export class RedisStore implements EphemeralStore {
     return this.#subscriber.delivering;
   }
 
+  get interruptions(): number {
+    return this.#subscriber.interruptions;
+  }
+
+  onResumed(handler: () => void): () => void {
+    return this.#subscriber.onResumed(handler);
+  }
+
   journal(name: string): Journal {
     return redisJournal(this.#commands, this.#prefix + name, this.#log);
   }

@@ -58,6 +58,13 @@ export interface EphemeralStore {
   subscribe(channel: string, handler: (message: string) => void): Promise<() => Promise<void>>;
   /** Whether messages arrive now; false while the connection they come over is lost, and some may be missed. */
   readonly delivering: boolean;
+  /** How often, so far, messages may have been missed; who relies on having heard everything compares it. */
+  readonly interruptions: number;
+  /**
+   * Calls the handler each time that messages arrive again after some may have been missed: what is asked for from then
+   * on is told of whatever comes after it. The answer ends that.
+   */
+  onResumed(handler: () => void): () => void;
   /** A journal shared by all processes; none in-process, where nothing outlives the process. */
   journal(name: string): Journal | undefined;
   /** Whether the store answers now; in-process it always does. */

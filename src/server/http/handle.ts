@@ -169,6 +169,8 @@ async function send(
   if (headers) reply.headers(headers);
   if (takeOver) {
     reply.hijack();
+    // Who has left already would never be seen to leave.
+    if (reply.raw.destroyed) return reply;
     reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>);
     takeOver(reply.raw);
     return reply;

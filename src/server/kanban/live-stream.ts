@@ -62,9 +62,9 @@ function liveRoute(service: KanbanService, streams: BoardStreams, heart: Heart):
     requestHeaders: { 'Last-Event-ID': 'Number of the last tick that arrived.' },
     replies: { 200: { description: 'The stream.', contentType: 'text/event-stream' } },
     handler: async ({ principal, params, query, context }) => {
-      if (context.isHead) return { status: 200, headers: HEADERS, body: '' };
       const after = numberIn(context.headers['last-event-id'] ?? query.lastEventId);
       const { startsAfter, attach } = await streams.follow(principal, params.id, after);
+      if (context.isHead) return { status: 200, headers: HEADERS, body: '' };
       return {
         status: 200,
         headers: HEADERS,
@@ -72,7 +72,7 @@ function liveRoute(service: KanbanService, streams: BoardStreams, heart: Heart):
           // An id without data: who is cut off before the first tick comes back with it all the same.
           response.write(`retry: ${RETRY_MS}\nid: ${startsAfter}\n\n`);
           heart.add(response);
-          const stop = attach(sinkOf(response));
+          const stop = attach(sinkOf(response, heart));
           response.once('close', () => {
             heart.remove(response);
             stop();
@@ -90,7 +90,7 @@ function numberIn(header: string | string[] | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function sinkOf(response: ServerResponse): StreamSink {
+function sinkOf(response: ServerResponse, heart: Heart): StreamSink {
   return {
     write: (encoded) => {
       const keepsUp = response.write(encoded);
@@ -112,7 +112,14 @@ function sinkOf(response: ServerResponse): StreamSink {
         const timer = setTimeout(onClose, DRAIN_MS);
         response.once('drain', onDrain).once('close', onClose);
       }),
-    end: () => response.end(),
+    end: () => {
+      // A beat after the end would be an error that nobody catches.
+      heart.remove(response);
+      response.end();
+      // Who does not read would keep what was ended.
+      const timer = setTimeout(() => response.destroy(), DRAIN_MS).unref();
+      response.once('close', () => clearTimeout(timer));
+    },
   };
 }
 

@@ -8,6 +8,8 @@ import type { Member, Room } from './rooms.ts';
 /** What a connection needs of its relay. */
 export interface ConnectionHost {
   enter(connection: Connection, room: string): Promise<{ room: Room; peers: string[] }>;
+  /** Rejects when they may not be in the room any more. */
+  requireAccess(connection: Connection, room: Room): Promise<void>;
   leave(connection: Connection, room: Room): void;
   relay(room: Room, sender: Connection, payload: Buffer): void;
   /** Of an error that the client may read; undefined for any other. */
@@ -46,6 +48,8 @@ function ignoreError(): void {}
 export class Connection implements Member {
   readonly peer: string;
   readonly principal: Principal;
+  /** How often its access was looked at: a room that is being joined is not among those that were. */
+  accessChecks = 0;
   readonly #host: ConnectionHost;
   readonly #ws: WebSocket;
   readonly #socket: Socket;
@@ -54,10 +58,13 @@ export class Connection implements Member {
   #isClosing = false;
   /** Frames that came while a control message was being worked on. */
   #backlog: Array<[Buffer, boolean]> | undefined;
-  /** Frames for this connection while it is joining a room: nothing of a room comes before `joined`. */
-  #held: { frames: Buffer[]; bytes: number } | undefined;
+  /** Frames of the room that it is joining: nothing of a room comes before `joined`. */
+  #held: { room: string; frames: Buffer[]; bytes: number } | undefined;
   #tokens = BURST;
   #filledAt = performance.now();
+  /** Until when the sender is held up, and what ends that. */
+  #pausedUntil = 0;
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(
     host: ConnectionHost,
@@ -79,10 +86,10 @@ export class Connection implements Member {
     return this.#rooms ?? NO_ROOMS;
   }
 
-  /** Writes a whole frame, past the buffers of a library: the same bytes go to many. */
-  send(frame: Buffer): void {
+  /** Writes a whole frame, past the buffers of a library: the same bytes go to many. What is of a room names it. */
+  send(frame: Buffer, room?: string): void {
     if (this.#isClosing) return;
-    if (this.#held) {
+    if (this.#held && this.#held.room === room) {
       this.#held.frames.push(frame);
       this.#held.bytes += frame.length;
     } else this.#socket.write(frame);
@@ -149,25 +156,31 @@ export class Connection implements Member {
   }
 
   async #join({ room: name }: ControlRequest): Promise<void> {
-    this.#held = { frames: [], bytes: 0 };
+    const held = { room: name, frames: [] as Buffer[], bytes: 0 };
+    this.#held = held;
+    let room: Room | undefined;
     try {
-      const { room, peers } = await this.#host.enter(this, name);
-      if (this.#ws.readyState === this.#ws.OPEN) {
-        this.#rooms ??= new Map();
-        this.#rooms.set(name, room);
-        this.#letGo(encodeControl({ type: 'joined', room: name, peers }));
-      } else this.#host.leave(this, room);
+      let checks = this.accessChecks;
+      const entered = await this.#host.enter(this, name);
+      room = entered.room;
+      // Whoever looked meanwhile did not see this room. From the last answer to the entry nothing comes between.
+      while (checks !== this.accessChecks) {
+        checks = this.accessChecks;
+        await this.#host.requireAccess(this, room);
+      }
+      this.#held = undefined;
+      if (this.#ws.readyState !== this.#ws.OPEN) return this.#host.leave(this, room);
+      this.#rooms ??= new Map();
+      this.#rooms.set(name, room);
+      this.send(encodeControl({ type: 'joined', room: name, peers: entered.peers }));
+      for (const frame of held.frames) this.send(frame);
     } catch (error) {
+      // What was held is not for them.
+      this.#held = undefined;
+      if (room) this.#host.leave(this, room);
       const refusal = this.#host.refusalOf(error);
-      this.#letGo();
       this.#refuse(refusal?.code ?? 'UNAVAILABLE', refusal?.message ?? 'Try again in a moment.', name);
     }
-  }
-
-  #letGo(...first: Buffer[]): void {
-    const held = this.#held?.frames ?? [];
-    this.#held = undefined;
-    for (const frame of [...first, ...held]) this.send(frame);
   }
 
   #leave({ room: name }: ControlRequest): void {
@@ -192,20 +205,29 @@ export class Connection implements Member {
       this.#backlog = waiting.slice(index + 1);
       return;
     }
-    this.#ws.resume();
+    this.#readOn();
   }
 
-  /** Reads on no faster than frames may come; nothing is lost, the sender is held up. */
+  /** Counts a frame. Reads on no faster than frames may come; nothing is lost, the sender is held up. */
   #throttle(): void {
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filledAt) / 1000) * FRAMES_PER_SECOND) - 1;
     this.#filledAt = now;
-    if (this.#tokens >= 0 || this.#ws.isPaused) return;
+    if (this.#tokens >= 0) return;
+    this.#pausedUntil = now + (-this.#tokens / FRAMES_PER_SECOND) * 1000 + 10;
     this.#ws.pause();
-    const waitMs = Math.ceil((-this.#tokens / FRAMES_PER_SECOND) * 1000) + 10;
-    setTimeout(() => {
-      if (!this.#backlog) this.#ws.resume();
-    }, waitMs).unref();
+    this.#readOn();
+  }
+
+  /** Reads on once neither the throttle nor a join holds the sender up. */
+  #readOn(): void {
+    const waitMs = this.#pausedUntil - performance.now();
+    if (waitMs > 0) {
+      this.#pause ??= setTimeout(() => {
+        this.#pause = undefined;
+        this.#readOn();
+      }, Math.ceil(waitMs)).unref();
+    } else if (!this.#backlog) this.#ws.resume();
   }
 
   #refuse(code: string, message: string, room?: string): void {
@@ -220,6 +242,7 @@ export class Connection implements Member {
   /** The socket is closed. */
   gone(): void {
     this.#isClosing = true;
+    clearTimeout(this.#pause);
     for (const room of this.rooms.values()) this.#host.leave(this, room);
     this.#rooms = undefined;
     this.#host.closed(this);

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { messageOf } from '../../platform/errors.ts';
 import type { Principal } from '../../services/kanban/accounts/session-cache.ts';
 import { takeTicket } from '../../services/kanban/accounts/tickets.ts';
-import { KanbanError } from '../../services/kanban/errors.ts';
+import { KanbanError, notFound } from '../../services/kanban/errors.ts';
 import type { KanbanService } from '../../services/kanban/kanban-service.ts';
 import { hearOfEnds, liveSessions, stillAllowed } from '../../services/kanban/live/ended-access.ts';
 import { boardOfRoom } from '../../services/kanban/relay/rooms.ts';
@@ -57,6 +57,10 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
       const boardId = await boardOfRoom(service, connection.principal.accountId, name);
       return rooms.join(name, boardId, connection);
     },
+    requireAccess: async ({ principal }, { boardId }) => {
+      const allowed = await stillAllowed(service, [{ ...principal, boardId }]);
+      if (allowed.size === 0) throw notFound();
+    },
     leave: (connection, room) => rooms.leave(room, connection),
     relay: (room, sender, payload) => {
       metrics.relayFrames.inc();
@@ -78,6 +82,7 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
   /** Ends what is open of those who may not have it open any more; all of it, when that cannot be found out. */
   const checkAccess = async (concerned: readonly Connection[]) => {
     if (concerned.length === 0) return;
+    for (const connection of concerned) connection.accessChecks++;
     try {
       const sessions = await liveSessions(service, [
         ...new Set(concerned.map(({ principal }) => principal.sessionId)),
@@ -100,15 +105,21 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
       for (const connection of concerned) connection.close(CLOSE.goingAway, 'access cannot be checked');
     }
   };
-  const endedLately = new LRUCache<string, true>({ max: MOST_ENDED, ttl: TICKET_REMEMBERED_MS });
-  const openedAt = performance.now();
+  const endedLately = new LRUCache<string, number>({ max: MOST_ENDED, ttl: TICKET_REMEMBERED_MS });
+  let ends = 0;
+  /** Since when this process hears of every end. */
+  let hearing = { since: performance.now(), interruptions: ephemeral.interruptions };
   const stopHearing = await hearOfEnds(service, ({ accountId }) => {
-    if (accountId !== undefined) endedLately.set(accountId, true);
+    if (accountId !== undefined) endedLately.set(accountId, ++ends);
     checkAccess(
       [...connections].filter(
         ({ principal }) => accountId === undefined || principal.accountId === accountId,
       ),
     );
+  });
+  const stopResuming = ephemeral.onResumed(() => {
+    hearing = { since: performance.now(), interruptions: ephemeral.interruptions };
+    checkAccess([...connections]);
   });
   const timer = setInterval(() => {
     turn = (turn + 1) % BEATS;
@@ -130,13 +141,19 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
     const principal = await takeTicket(service, ticket);
     if (!principal) return 401;
     if (isSessionSure(principal)) return principal;
-    const sessions = await liveSessions(service, [principal.sessionId]);
-    return sessions.has(principal.sessionId) ? principal : 401;
+    // An end that is heard of meanwhile finds no connection yet.
+    for (;;) {
+      const ended = endedLately.get(principal.accountId);
+      const sessions = await liveSessions(service, [principal.sessionId]);
+      if (!sessions.has(principal.sessionId)) return 401;
+      if (ended === endedLately.get(principal.accountId)) return principal;
+    }
   };
   /** Whether no session of theirs can have ended since the ticket was made, unheard by this process. */
   const isSessionSure = ({ accountId }: Principal) =>
     ephemeral.delivering &&
-    performance.now() - openedAt > TICKET_REMEMBERED_MS &&
+    ephemeral.interruptions === hearing.interruptions &&
+    performance.now() - hearing.since > TICKET_REMEMBERED_MS &&
     !endedLately.has(accountId);
   return {
     upgrade: (request, socket, head) => {
@@ -151,8 +168,9 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
         })
         .then((answer) => {
           clearTimeout(timeout);
-          if (socket.destroyed) return;
+          if (socket.destroyed || socket.writableEnded) return;
           if (typeof answer === 'number') return refuseUpgrade(socket, answer);
+          if (isClosing) return refuseUpgrade(socket, 503);
           server.handleUpgrade(request, socket, head, (ws) => {
             socket.off('error', onError);
             const peer = randomBytes(9).toString('base64url');
@@ -167,6 +185,7 @@ export async function openRelay(service: KanbanService): Promise<Relay> {
       if (isClosing) return;
       isClosing = true;
       clearInterval(timer);
+      stopResuming();
       await stopHearing().catch(() => undefined);
       await rooms.close();
       for (const connection of connections) connection.close(CLOSE.goingAway, 'the relay is stopping');

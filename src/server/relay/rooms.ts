@@ -8,8 +8,8 @@ import { encodeControl, encodeFrame } from './frames.ts';
 export interface Member {
   /** Names the connection to the others. */
   readonly peer: string;
-  /** Takes a whole frame. */
-  send(frame: Buffer): void;
+  /** Takes a whole frame, which is of that room. */
+  send(frame: Buffer, room: string): void;
 }
 
 export interface Room {
@@ -28,67 +28,123 @@ export interface Rooms {
 
 interface LocalRoom extends Room {
   members: Set<Member>;
-  /** Peers in other processes, and which process has them. */
-  remote: Map<string, string>;
+  /** Peers in other processes. */
+  remote: Map<string, Home>;
+  /** Grows when this process may have missed something, or the others something of it: they begin anew with its peers. */
+  epoch: number;
   /** Resolves when messages of the other processes arrive; the answer ends that. */
   subscription: Promise<() => Promise<void>> | undefined;
 }
 
-/** Between processes: who says it, what, and of what. Frames are base64. */
+/** Which process has a peer, and the epoch of its room there. */
+type Home = { origin: string; epoch: number };
+
+/**
+ * Between processes: who says it, what, of what, and the epoch of its room. `hello` and `here` name all peers that the
+ * process has in the room, and `hello` asks for the same; a frame is base64.
+ */
 type Message = [
   origin: string,
-  kind: 'hello' | 'here' | 'joined' | 'left' | 'frame' | 'gone',
+  kind: 'hello' | 'here' | 'joined' | 'left' | 'frame',
   value: string | string[],
+  epoch: number,
 ];
 
 const ALIVE_CHANNEL = 'relay-alive';
 const ALIVE_EVERY_MS = 2_000;
 const DEAD_AFTER_MS = 6_000;
+const MOST_LOST = 1_000;
 
 /** Opens the rooms of a process. */
 export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' | 'log'>): Promise<Rooms> {
   const origin = randomUUID();
   const rooms = new Map<string, LocalRoom>();
   const processes = new Map<string, number>();
-  let wasDelivering = true;
+  /** Processes that have been silent for too long: whoever of them is back has to be greeted. */
+  const lost = new Set<string>();
+  /** Names of rooms of which the others could not be told something. */
+  const untold = new Set<string>();
+  let { interruptions } = ephemeral;
+  let epochs = 0;
 
+  const messageFor = (room: LocalRoom, kind: Message[1], value: Message[2]) =>
+    JSON.stringify([origin, kind, value, room.epoch] satisfies Message);
+  const couldNotTell = (room: LocalRoom) => (error: unknown) => {
+    untold.add(room.name);
+    log.debug({ error: messageOf(error) }, 'the other relays were not told');
+  };
   const publish = (room: LocalRoom, kind: Message[1], value: Message[2]) => {
-    ephemeral
-      .publish(channelOf(room.name), JSON.stringify([origin, kind, value] satisfies Message))
-      .catch((error: unknown) => log.debug({ error: messageOf(error) }, 'the other relays were not told'));
+    ephemeral.publish(channelOf(room.name), messageFor(room, kind, value)).catch(couldNotTell(room));
   };
   const tell = (room: LocalRoom, frame: Buffer, except?: Member) => {
-    for (const member of room.members) if (member !== except) member.send(frame);
+    for (const member of room.members) if (member !== except) member.send(frame, room.name);
   };
-  const peerJoined = (room: LocalRoom, peer: string, from: string) => {
+  const peerJoined = (room: LocalRoom, peer: string, home: Home) => {
     if (room.remote.has(peer)) return;
-    room.remote.set(peer, from);
+    room.remote.set(peer, home);
     tell(room, encodeControl({ type: 'peer-joined', room: room.name, peer }));
   };
   const peerLeft = (room: LocalRoom, peer: string) => {
     if (room.remote.delete(peer)) tell(room, encodeControl({ type: 'peer-left', room: room.name, peer }));
   };
-  const forget = (isMeant: (from: string) => boolean) => {
-    for (const room of rooms.values()) {
-      for (const [peer, from] of room.remote) if (isMeant(from)) peerLeft(room, peer);
-    }
+  /** Takes out peers of other processes: those come back as new ones, and these do there, so that all sync anew. */
+  const forget = (room: LocalRoom, isMeant: (from: string) => boolean) => {
+    const gone = [...room.remote].filter(([, home]) => isMeant(home.origin));
+    if (gone.length > 0) room.epoch = ++epochs;
+    for (const [peer] of gone) peerLeft(room, peer);
+  };
+  const forgetProcess = (gone: string) => {
+    processes.delete(gone);
+    for (const room of rooms.values()) forget(room, (from) => from === gone);
+  };
+  const startOver = (room: LocalRoom) => {
+    forget(room, () => true);
+    // They may have peers of ours of whom we know nothing.
+    room.epoch = ++epochs;
+  };
+  /** What was missed is unknown, so everything starts over, before anything is said or heard. */
+  const noticeInterruption = () => {
+    if (interruptions === ephemeral.interruptions) return;
+    interruptions = ephemeral.interruptions;
+    for (const room of rooms.values()) startOver(room);
   };
   const peersOf = (room: LocalRoom) => [...room.members].map(({ peer }) => peer);
-  const hear = (room: LocalRoom, text: string) => {
-    const [from, kind, value] = JSON.parse(text) as Message;
-    if (from === origin) return;
-    processes.set(from, performance.now());
-    if (kind === 'frame') return tell(room, encodeFrame('binary', Buffer.from(String(value), 'base64')));
-    for (const peer of [value].flat()) {
-      if (kind === 'left') peerLeft(room, peer);
-      else peerJoined(room, peer, from);
+  /** Of a process in a room these are all, as of that epoch. */
+  const replacePeers = (room: LocalRoom, home: Home, peers: readonly string[]) => {
+    const present = new Set(peers);
+    for (const [peer, known] of room.remote) {
+      if (known.origin !== home.origin) continue;
+      if (known.epoch !== home.epoch || !present.has(peer)) peerLeft(room, peer);
     }
+    for (const peer of peers) peerJoined(room, peer, home);
+  };
+  const greet = async (room: LocalRoom) => {
+    const named = peersOf(room);
+    await ephemeral
+      .announce(channelOf(room.name), messageFor(room, 'hello', named))
+      .catch(couldNotTell(room));
+    // What was told of meanwhile may have come before the greeting.
+    const current = rooms.get(room.name) ?? room;
+    const peers = peersOf(current);
+    if (peers.join() !== named.join()) publish(current, 'here', peers);
+  };
+  const isHeard = (from: string) => {
+    processes.set(from, performance.now());
+    if (!lost.delete(from)) return;
+    for (const room of rooms.values()) greet(room);
+  };
+  const hear = (room: LocalRoom, text: string) => {
+    const [from, kind, value, epoch] = JSON.parse(text) as Message;
+    if (from === origin) return;
+    noticeInterruption();
+    isHeard(from);
+    if (kind === 'frame') return tell(room, encodeFrame('binary', Buffer.from(String(value), 'base64')));
+    const peers = [value].flat();
+    if (kind === 'left') for (const peer of peers) peerLeft(room, peer);
+    else if (kind === 'joined') for (const peer of peers) peerJoined(room, peer, { origin: from, epoch });
+    else replacePeers(room, { origin: from, epoch }, peers);
     if (kind === 'hello') publish(room, 'here', peersOf(room));
   };
-  const greet = (room: LocalRoom) =>
-    ephemeral
-      .announce(channelOf(room.name), JSON.stringify([origin, 'hello', peersOf(room)] satisfies Message))
-      .catch((error: unknown) => log.debug({ error: messageOf(error) }, 'the other relays were not greeted'));
   const subscribe = (room: LocalRoom) => {
     const subscription = ephemeral.subscribe(channelOf(room.name), (text) => hear(room, text));
     room.subscription = subscription;
@@ -105,28 +161,39 @@ export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' |
     rooms.delete(room.name);
     room.subscription?.then((unsubscribe) => unsubscribe()).catch(() => undefined);
   };
+  /** Tells what could not be told. */
+  const makeUp = () => {
+    const names = [...untold];
+    untold.clear();
+    for (const name of names) {
+      const room = rooms.get(name);
+      if (room) {
+        startOver(room);
+        greet(room);
+      } else publish(emptyRoom({ name, boardId: '' }, ++epochs), 'here', []);
+    }
+  };
 
   const stopHearing = await ephemeral.subscribe(ALIVE_CHANNEL, (text) => {
     const [from, isGone] = JSON.parse(text) as [string, boolean];
-    if (isGone) {
-      processes.delete(from);
-      forget((process) => process === from);
-    } else processes.set(from, performance.now());
+    if (from === origin) return;
+    if (isGone) forgetProcess(from);
+    else isHeard(from);
+  });
+  const stopResuming = ephemeral.onResumed(() => {
+    noticeInterruption();
+    lost.clear();
+    for (const room of rooms.values()) if (room.subscription) greet(room);
   });
   const sayAlive = (isGone: boolean) =>
     ephemeral.publish(ALIVE_CHANNEL, JSON.stringify([origin, isGone])).catch(() => undefined);
   let sinceAlive = 0;
   const timer = setInterval(() => {
-    const { delivering } = ephemeral;
-    // What the others send meanwhile is lost: they are gone until they greet again, and then everybody syncs anew.
-    if (wasDelivering && !delivering) forget(() => true);
-    if (delivering) {
-      for (const room of rooms.values()) {
-        if (room.subscription === undefined) subscribe(room);
-        else if (!wasDelivering) greet(room);
-      }
+    noticeInterruption();
+    if (ephemeral.delivering) {
+      makeUp();
+      for (const room of rooms.values()) if (room.subscription === undefined) subscribe(room);
     }
-    wasDelivering = delivering;
     sinceAlive += 1_000;
     if (sinceAlive < ALIVE_EVERY_MS) return;
     sinceAlive = 0;
@@ -134,9 +201,11 @@ export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' |
     const deadline = performance.now() - DEAD_AFTER_MS;
     for (const [from, heardAt] of processes) {
       if (heardAt > deadline) continue;
-      processes.delete(from);
-      forget((process) => process === from);
+      forgetProcess(from);
+      lost.add(from);
     }
+    // Most of them are gone for good.
+    for (const from of lost) if (lost.size > MOST_LOST) lost.delete(from);
   }, 1_000).unref();
 
   return {
@@ -144,7 +213,7 @@ export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' |
       let room = rooms.get(name);
       const isNew = !room;
       if (!room) {
-        room = { name, boardId, members: new Set(), remote: new Map(), subscription: undefined };
+        room = emptyRoom({ name, boardId }, ++epochs);
         rooms.set(name, room);
       }
       const joined = encodeControl({ type: 'peer-joined', room: name, peer: member.peer });
@@ -173,11 +242,16 @@ export async function openRooms({ ephemeral, log }: Pick<Platform, 'ephemeral' |
     },
     close: async () => {
       clearInterval(timer);
+      stopResuming();
       await sayAlive(true);
       for (const room of [...rooms.values()]) drop(room);
       await stopHearing().catch(() => undefined);
     },
   };
+}
+
+function emptyRoom({ name, boardId }: Room, epoch: number): LocalRoom {
+  return { name, boardId, epoch, members: new Set(), remote: new Map(), subscription: undefined };
 }
 
 function channelOf(room: string): string {

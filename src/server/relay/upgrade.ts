@@ -26,10 +26,17 @@ const CODES: Record<number, [code: string, message: string]> = {
   503: ['UNAVAILABLE', 'Try again in a moment.'],
 };
 
-/** Answers a request for an upgrade that is not granted, and ends the connection. */
+// To write out the answer.
+const REFUSAL_GRACE_MS = 1_000;
+
+/** Answers a request for an upgrade that is not granted, and ends the connection: the other side need not end it too. */
 export function refuseUpgrade(socket: Duplex, status: number): void {
+  if (socket.writableEnded || socket.destroyed) return;
   const [code, message] = CODES[status] ?? ['INTERNAL', 'Something went wrong.'];
   const body = JSON.stringify({ error: { code, message } });
+  const timeout = setTimeout(() => socket.destroy(), REFUSAL_GRACE_MS).unref();
+  socket.once('close', () => clearTimeout(timeout));
+  socket.once('finish', () => socket.destroy());
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -175,6 +175,7 @@ describe.each(kinds)('the $name store', ({ open, passTime }) => {
     }
     await one.announce(key(), 'to nobody');
     expect([one.delivering, two.delivering]).toEqual([true, true]);
+    expect([one.interruptions, two.interruptions]).toEqual([0, 0]);
     for (const end of ends) await end();
   });
 
@@ -247,6 +248,8 @@ describe.skipIf(inject('redisServer') === '')('a Redis that hangs', () => {
     const store = await connectRedis(redis.url, installation, log);
     const heard: string[] = [];
     const end = await store.subscribe('news', (message) => heard.push(message));
+    let resumed = 0;
+    store.onResumed(() => resumed++);
     await store.announce('news', 'one');
     const goOn = await hangRedis(redis.url);
     try {
@@ -258,6 +261,8 @@ describe.skipIf(inject('redisServer') === '')('a Redis that hangs', () => {
       goOn();
     }
     await until(() => store.delivering);
+    expect(store.interruptions).toBeGreaterThan(0);
+    expect(resumed).toBeGreaterThan(0);
     await store.subscribe('news', (message) => heard.push(message));
     await store.announce('news', 'two');
     expect(heard[0]).toBe('one');

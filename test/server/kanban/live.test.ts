@@ -108,6 +108,60 @@ describe.each([fastestBackend()])('on $name', (backend) => {
     }
   });
 
+  test('a restart of the server costs no tick, and brings none twice', async () => {
+    const database = await backend.create();
+    const ids: number[] = [];
+    let lastEventId: string | undefined;
+    let board: Furnished | undefined;
+    for (let start = 0; start < 3; start++) {
+      const own = await startKanbanServer({ database });
+      board ??= await furnish(own);
+      const { boardId, cardId, owner } = board;
+      const write = (count: number) =>
+        Promise.allSettled(
+          Array.from({ length: count }, (_, number) =>
+            call(own, {
+              method: 'PATCH',
+              path: `/cards/${cardId}`,
+              json: { encTitle: sealed(`${start} ${number} of ${count}`) },
+              headers: { cookie: owner.cookie },
+            }),
+          ),
+        );
+      // While nobody listens, while somebody begins to, and while the server stops.
+      await write(start === 0 ? 0 : 5);
+      const writing = write(6);
+      const stream = await listen(own, {
+        boardId,
+        cookie: owner.cookie,
+        ...(lastEventId !== undefined && { lastEventId }),
+      });
+      await until(() => stream.lastEventId() !== '');
+      await writing;
+      await Promise.all([write(7), own.close()]);
+      await until(stream.isEnded);
+      ids.push(...stream.ticks.map(({ id }) => id));
+      lastEventId = stream.lastEventId();
+    }
+    const last = await startKanbanServer({ database });
+    const cookie = board?.owner.cookie ?? '';
+    const { items } = (await call(last, { path: `/boards/${board?.boardId}/activity`, headers: { cookie } }))
+      .body;
+    const stream = await listen(last, {
+      boardId: board?.boardId ?? '',
+      cookie,
+      lastEventId: lastEventId ?? '',
+    });
+    await until(() => Number(stream.lastEventId()) === items[0].seq);
+    ids.push(...stream.ticks.map(({ id }) => id));
+    stream.close();
+    await last.close();
+    await database.remove();
+    expect(ids.length).toBeGreaterThan(20);
+    expect(ids).toEqual(seqs(ids.length, (ids[0] ?? 0) - 1));
+    expect(ids.at(-1)).toBe(items[0].seq);
+  });
+
   test('what another process commits arrives too', async () => {
     if (backend.name === 'embedded') return;
     const { settings } = server.platform.config.redisUrl
@@ -211,6 +265,10 @@ describe.each([fastestBackend()])('on $name', (backend) => {
   test('strangers find nothing, and who is signed out gets nothing', async () => {
     const stranger = (await furnish(server)).owner;
     expect((await follow(undefined, stranger)).status).toBe(404);
+    const ask = ({ cookie }: Person) =>
+      fetch(`${server.url}/api/boards/${home.boardId}/live`, { method: 'HEAD', headers: { cookie } });
+    expect((await ask(stranger)).status).toBe(404);
+    expect((await ask(home.owner)).headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect((await listen(server, { boardId: home.boardId, cookie: '' })).status).toBe(401);
   });
 

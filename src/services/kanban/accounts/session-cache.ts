@@ -18,7 +18,7 @@ export interface SessionCache {
   get(tokenHash: string): KnownSession | undefined;
   /** Remembers a session; nothing when a session ended since `generation` was read. */
   set(tokenHash: string, session: KnownSession, generation: number): void;
-  /** Grows with every ended session heard of. */
+  /** Grows with every ended session heard of, and when some may not have been heard of. */
   readonly generation: number;
   /** Makes every process forget the sessions of an account, or one of them. */
   forget(ended: { accountId: string; sessionId?: string }): Promise<void>;
@@ -42,14 +42,13 @@ export async function openSessionCache({ ephemeral, log }: Platform): Promise<Se
       if (sessionId === undefined || session.sessionId === sessionId) sessions.delete(tokenHash);
     }
   });
+  // The end of any session may have been missed.
+  const stopResuming = ephemeral.onResumed(() => {
+    generation++;
+    sessions.clear();
+  });
   return {
-    get: (tokenHash) => {
-      if (ephemeral.delivering) return sessions.get(tokenHash);
-      // The end of a session may have been missed.
-      generation++;
-      sessions.clear();
-      return undefined;
-    },
+    get: (tokenHash) => (ephemeral.delivering ? sessions.get(tokenHash) : undefined),
     set: (tokenHash, session, readAt) => {
       if (readAt === generation && ephemeral.delivering) sessions.set(tokenHash, session);
     },
@@ -63,6 +62,7 @@ export async function openSessionCache({ ephemeral, log }: Platform): Promise<Se
       );
     },
     close: async () => {
+      stopResuming();
       await unsubscribe().catch((error: unknown) => log.debug({ error }, 'unsubscribing failed'));
     },
   };

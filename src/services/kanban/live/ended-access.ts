@@ -86,7 +86,8 @@ export async function liveSessions(
   const rows = await platform.database
     .selectFrom('session')
     .select('id')
-    .where('id', 'in', sessionIds)
+    // One parameter: a statement has room for 65,535.
+    .where('id', '=', sql<string>`ANY(${[...sessionIds]}::text[])`)
     .where('createdAt', '>', before(SESSION_LIFETIME_MS))
     .where('lastUsedAt', '>', before(SESSION_IDLE_MS))
     .execute();
