@@ -49,20 +49,30 @@ export async function recordEnd(database: Database, jobRunId: number, end: RunEn
     .execute();
 }
 
-/** Closes runs of a job that never ended: their process died. To be called by whoever holds the job's lease. */
+/**
+ * Closes runs of a job that never ended: their process died. To be called by whoever holds the job's lease.
+ *
+ * @param successor - the run that does what they left undone
+ * @returns how many there were
+ */
 export async function closeAbandoned(
   database: Database,
   job: string,
-  before: number,
+  successor: number,
   now: Date,
-): Promise<void> {
-  await database
+): Promise<number> {
+  const { numUpdatedRows } = await database
     .updateTable('jobRun')
-    .set({ finishedAt: now, status: 'failed', error: 'the process that ran it died' })
+    .set({
+      finishedAt: now,
+      status: 'failed',
+      error: `the process that ran it died; run ${successor} took over`,
+    })
     .where('job', '=', job)
     .where('status', '=', 'running')
-    .where('jobRunId', '<', before)
-    .execute();
+    .where('jobRunId', '<', successor)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 /** Runs, newest first. */
@@ -92,8 +102,18 @@ export async function lastRuns(database: Database): Promise<JobRunRecord[]> {
     .execute();
 }
 
-/** Forgets runs that ended before a moment. Returns how many. */
-export async function pruneHistory(database: Database, before: Date): Promise<number> {
-  const deleted = await database.deleteFrom('jobRun').where('finishedAt', '<', before).executeTakeFirst();
-  return Number(deleted.numDeletedRows);
+/** Forgets runs that ended before a moment, at most so many. Returns how many. */
+export async function pruneHistory(database: Database, before: Date, most: number): Promise<number> {
+  const { numDeletedRows } = await database
+    .deleteFrom('jobRun')
+    .where('jobRunId', 'in', (query) =>
+      query
+        .selectFrom('jobRun')
+        .select('jobRunId')
+        .where('finishedAt', '<', before)
+        .orderBy('jobRunId')
+        .limit(most),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

@@ -1,5 +1,6 @@
 // One run of one job: under the job's lease, so never twice at once, and written into the history.
 import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { type Lease, withLease } from '../platform/lease.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -32,13 +33,17 @@ export type JobOutcome =
 export interface RunJobOptions extends Caller {
   job: JobDefinition;
   scheduledFor?: Date;
+  /** Whether it only does what a run that was cut off has left undone. */
+  takesOver?: boolean;
   /** The work; the job's own file unless told otherwise. */
   work?: JobRun;
+  /** How long it waits before it asks again for what a dead run held. */
+  retryMs?: number;
 }
 
 /** Runs a job once and records it. Does not throw for a job that fails; the outcome says so. */
 export async function runJob(platform: Platform, options: RunJobOptions): Promise<JobOutcome> {
-  const { job, command, scheduledFor } = options;
+  const { job, command, scheduledFor, takesOver = false, retryMs = 1_000 } = options;
   const { database, clock } = platform;
   const work = options.work ?? (await loadJob(job));
   const holder = `${command} (process ${process.pid} on ${hostname()})`;
@@ -47,11 +52,14 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
   if (jobRunId === undefined)
     return { status: 'skipped', reason: 'another scheduler ran it for this minute' };
 
-  const outcome = await withLease(platform, leaseOf(job, command), async (lease) => {
-    await closeAbandoned(database, job.name, jobRunId, startedAt);
-    return whileRenewing(platform, job, lease, options.signal, (signal) =>
-      work(platform, { command, signal, lease, isContinuous: false }),
-    );
+  const outcome = await withLease(platform, leaseOf(job, command), async (lease): Promise<JobOutcome> => {
+    // Whoever closes a run that was cut off does its work: the lease lets one do that.
+    const cutOff = await closeAbandoned(database, job.name, jobRunId, startedAt);
+    if (takesOver && cutOff === 0) return { status: 'skipped', reason: 'another scheduler took it over' };
+    return whileRenewing(platform, job, lease, options.signal, (signal) => {
+      const attempt = () => work(platform, { command, signal, lease, isContinuous: false });
+      return cutOff === 0 ? attempt() : untilReleased(platform, attempt, { signal, retryMs });
+    });
   }).catch((error: unknown): JobOutcome => {
     if (codeOf(error) === 'LEASE_HELD') return { status: 'skipped', reason: messageOf(error) };
     return { status: 'failed', error };
@@ -95,6 +103,26 @@ export async function whileRenewing(
     return { status: 'failed', error };
   } finally {
     clearInterval(timer);
+  }
+}
+
+/**
+ * Tries work again that finds a lease held: purges have one of their own beside the job's, and the dead run may have
+ * renewed that last. It ends within its time, unless somebody else has it.
+ */
+async function untilReleased<T>(
+  { clock }: Platform,
+  work: () => Promise<T>,
+  { signal, retryMs }: { signal: AbortSignal; retryMs: number },
+): Promise<T> {
+  const deadline = clock.now() + LEASE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== 'LEASE_HELD' || clock.now() >= deadline || signal.aborted) throw error;
+      await pause(retryMs, undefined, { signal }).catch(() => undefined);
+    }
   }
 }
 

@@ -12,30 +12,33 @@ import { runJob } from './run-job.ts';
 export interface WorkerInput {
   config: Config;
   jobName: string;
+  /** Whether it does what a run that was cut off has left undone, besides the schedule. */
+  takesOver: boolean;
 }
 
 /** What the worker reports before it ends. */
 export interface WorkerReport {
+  job: string;
   status: 'succeeded' | 'failed' | 'skipped';
   detail: unknown;
 }
 
 const MINUTE_MS = 60_000;
 
-const { config, jobName }: WorkerInput = workerData;
+const { config, jobName, takesOver }: WorkerInput = workerData;
 const stopping = new AbortController();
 parentPort?.on('message', (message: unknown) => {
   if (message === 'cancel') stopping.abort();
 });
 
 try {
-  parentPort?.postMessage(await report());
+  parentPort?.postMessage({ job: jobName, ...(await report()) } satisfies WorkerReport);
 } finally {
   // The listener above would keep the thread alive.
   parentPort?.close();
 }
 
-async function report(): Promise<WorkerReport> {
+async function report(): Promise<Omit<WorkerReport, 'job'>> {
   const job = findJob(jobName);
   if (!job) return { status: 'failed', detail: `there is no job called ${jobName}` };
   try {
@@ -45,14 +48,16 @@ async function report(): Promise<WorkerReport> {
       command: `job ${jobName}`,
       log,
     });
-    const command = 'the scheduler';
+    const command = takesOver ? 'the scheduler, taking over' : 'the scheduler';
     const outcome =
       job.cron === undefined
         ? await runContinuously(platform, { job, command, signal: stopping.signal })
         : await runJob(platform, {
             job,
             // The schedule fires at the start of a minute; every scheduler names that minute alike.
-            scheduledFor: new Date(Math.floor(platform.clock.now() / MINUTE_MS) * MINUTE_MS),
+            ...(takesOver
+              ? { takesOver }
+              : { scheduledFor: new Date(Math.floor(platform.clock.now() / MINUTE_MS) * MINUTE_MS) }),
             command,
             signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(job.timeLimitMs)]),
           });

@@ -1,11 +1,12 @@
 // `svc deliveries` and `svc webhooks`, as an operator uses them beside a running server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withLease } from '../../src/platform/lease.ts';
 import { fastestBackend, type TestDatabase } from '../support/databases.ts';
 import { type Furnished, furnish, type Json } from '../support/kanban-server.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runSvc } from '../support/run-svc.ts';
 import { type ServedSvc, serveSvc, until } from '../support/serve.ts';
-import { TEST_SECRET } from '../support/test-platform.ts';
+import { openTestPlatform, TEST_SECRET, TestClock } from '../support/test-platform.ts';
 
 let database: TestDatabase;
 let env: Record<string, string>;
@@ -53,6 +54,9 @@ test('list and show say what was sent where, and what came back', async () => {
   });
 });
 
+const sizeOf = (deliveries: Json[]) => deliveries.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+const DATE = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
+
 test('requeue plans, refuses to guess, and delivers again', async () => {
   receiver.react(answer(204));
   expect(await svc('deliveries', 'requeue')).toMatchObject({
@@ -61,15 +65,78 @@ test('requeue plans, refuses to guess, and delivers again', async () => {
   });
   expect(await svc('deliveries', 'requeue', '--all', '--dry-run')).toMatchObject({
     code: 0,
-    stdout: 'would re-queue 2 deliveries\n',
+    stdout: expect.stringMatching(
+      `^would re-queue 2 deliveries, \\d+ bytes, made between ${DATE} and ${DATE}\n$`,
+    ),
   });
   expect((await svc('deliveries', 'requeue', '--all')).code).toBe(2);
   const [{ id }] = await list();
-  expect(await svc('deliveries', 'requeue', id)).toMatchObject({ code: 0, stdout: 're-queued 1 delivery\n' });
+  // A name that comes twice is meant once.
+  expect(await svc('deliveries', 'requeue', id, id)).toMatchObject({
+    code: 0,
+    stdout: 're-queued 1 delivery\n',
+    stderr: '',
+  });
   await until(async () => (await list('--status', 'delivered')).length === 1);
   const done = await svc('deliveries', 'requeue', '--all', '--yes', '--json');
-  expect(lines(done.stdout)).toEqual([{ event: 'result', deliveries: 1, complete: true }]);
+  expect(lines(done.stdout)).toEqual([
+    { event: 'result', deliveries: 1, complete: true, durationMs: expect.any(Number) },
+  ]);
   await until(async () => (await list('--status', 'delivered')).length === 2);
+});
+
+test('a dry run of requeue plans what requeue does, in one form: nothing, for what is pending', async () => {
+  await home.owner.patch(`/webhooks/${webhookId}`, { enabled: false });
+  const [pending] = await list('--status', 'delivered');
+  expect((await svc('deliveries', 'requeue', pending.id)).code).toBe(0);
+  const planned = async (...args: string[]) =>
+    lines((await svc('deliveries', 'requeue', '--dry-run', '--json', ...args)).stdout);
+  const nothing = { dryRun: true, deliveries: 0, bodyBytes: 0, oldest: null, newest: null };
+  expect(await planned('--status', 'pending')).toEqual([nothing]);
+  expect(await planned(pending.id, pending.id)).toEqual([nothing]);
+  expect(await svc('deliveries', 'requeue', '--status', 'pending')).toMatchObject({
+    code: 0,
+    stdout: 're-queued 0 deliveries\n',
+  });
+  expect(await svc('deliveries', 'requeue', pending.id, pending.id)).toMatchObject({
+    code: 0,
+    stdout: 're-queued 0 deliveries\n',
+    stderr: '1 delivery pending already\n',
+  });
+
+  const delivered = await list('--status', 'delivered');
+  const [plan] = await planned('--status', 'delivered');
+  expect(plan).toEqual({
+    dryRun: true,
+    deliveries: delivered.length,
+    bodyBytes: sizeOf(delivered),
+    oldest: delivered.at(-1).createdAt,
+    newest: delivered[0].createdAt,
+  });
+  expect(await planned(pending.id, ...delivered.map(({ id }) => id))).toEqual([plan]);
+  expect(await list('--status', 'delivered')).toEqual(delivered);
+  await home.owner.patch(`/webhooks/${webhookId}`, { enabled: true });
+  await until(async () => (await list('--status', 'pending')).length === 0);
+});
+
+test('who finds another at it is told who holds the lock', async () => {
+  const clock = new TestClock(new Date().toISOString());
+  const { platform } = await openTestPlatform({ database, role: 'command', clock });
+  for (const [name, ...args] of [
+    ['purge-deliveries', 'purge', '--all', '--yes'],
+    ['requeue-deliveries', 'requeue', '--all', '--yes'],
+  ] as const) {
+    await withLease(platform, { name, command: 'another operator' }, async () => {
+      expect(await svc('deliveries', ...args)).toMatchObject({
+        code: 11,
+        stdout: '',
+        stderr: expect.stringContaining('another operator (process'),
+      });
+      // A plan takes nothing.
+      expect(await svc('deliveries', ...args, '--dry-run')).toMatchObject({ code: 0 });
+    });
+  }
+  await platform.close();
 });
 
 test('webhooks are listed, and tested with a signed message that is not kept', async () => {
@@ -99,11 +166,28 @@ test('webhooks are listed, and tested with a signed message that is not kept', a
 test('purge removes what has ended, and never what is pending', async () => {
   expect(await svc('deliveries', 'purge')).toMatchObject({ code: 2 });
   expect(await svc('deliveries', 'purge', '--status', 'pending', '--yes')).toMatchObject({ code: 2 });
+  const all = await list();
+  const [count, size] = [all.length, sizeOf(all)];
   expect(await svc('deliveries', 'purge', '--status', 'delivered', '--dry-run')).toMatchObject({
-    stdout: 'would remove 2 deliveries\n',
+    stdout: expect.stringMatching(
+      `^would remove ${count} deliveries, ${size} bytes, made between ${DATE} and ${DATE}\n$`,
+    ),
+  });
+  expect(lines((await svc('deliveries', 'purge', '--all', '--dry-run', '--json')).stdout)).toMatchObject([
+    {
+      dryRun: true,
+      deliveries: count,
+      bodyBytes: size,
+      oldest: expect.any(String),
+      newest: expect.any(String),
+    },
+  ]);
+  expect(await svc('deliveries', 'purge', '--all')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`To be removed: ${count} deliveries, ${size} bytes`),
   });
   expect(await svc('deliveries', 'purge', '--all', '--yes')).toMatchObject({
-    stdout: 'removed 2 deliveries\n',
+    stdout: expect.stringMatching(`^removed ${count} deliveries, ${size} bytes, in [\\d.]+ s\n$`),
   });
   expect(await list()).toEqual([]);
 });

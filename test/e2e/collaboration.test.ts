@@ -4,85 +4,28 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type * as Client from '../../src/client/index.ts';
 import { bundleClient } from '../support/client-bundle.ts';
-import { backends, type TestDatabase } from '../support/databases.ts';
+import type { TestDatabase } from '../support/databases.ts';
 import { listen } from '../support/event-stream.ts';
-import { furnish, sealed } from '../support/kanban-server.ts';
+import { call, furnish, type Json, sealed } from '../support/kanban-server.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type ServedSvc, serveSvc, until } from '../support/serve.ts';
-import { TEST_SECRET } from '../support/test-platform.ts';
+import { until } from '../support/serve.ts';
+import { layouts, type ServedLayout } from '../support/serve-layouts.ts';
 import { startBrowser } from './browser.ts';
-
-interface Served {
-  /** Kanban APIs, and relays. */
-  apis: string[];
-  relays: string[];
-  log(): string;
-  end(): Promise<void>;
-}
 
 interface InPage {
   kanban: typeof Client;
   account: Client.Account;
   board: Client.OpenBoard;
   cardId: string;
+  relay: Client.RelayConnection;
   shared: Client.SharedDocument;
+  /** The same document over another relay. */
+  witness: Client.SharedDocument;
   presence: Client.Presence;
 }
 
 const chromium = inject('chromium');
-const UNLIMITED = {
-  KANBAN_RATE_LIMIT_LOGIN_PER_MINUTE: '0',
-  KANBAN_RATE_LIMIT_REGISTER_PER_HOUR: '0',
-  KANBAN_RATE_LIMIT_MUTATIONS_PER_MINUTE: '0',
-  WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-};
 const [SECRET_TEXT, MORE_TEXT] = ['Buy the moon', ' and the stars'];
-
-async function serveOne(database: TestDatabase): Promise<Served> {
-  const served = await serveSvc({ env: { ...UNLIMITED, ...database.settings }, args: ['--only', 'kanban'] });
-  const relay = served.kanbanUrl.replace('http', 'ws');
-  return {
-    apis: [served.kanbanUrl, served.kanbanUrl],
-    relays: [`${relay}/api/ws`, `${served.relayUrl.replace('http', 'ws')}/api/ws`],
-    log: served.log,
-    end: async () => {
-      await served.end('SIGTERM');
-    },
-  };
-}
-
-async function serveDaemons(database: TestDatabase): Promise<Served> {
-  const env = {
-    ...UNLIMITED,
-    ...database.settings,
-    SVC_SECRET: TEST_SECRET,
-    REDIS_URL: inject('redisUrl'),
-  };
-  const first = await serveSvc({ env, daemon: 'api', args: ['--only', 'kanban'] });
-  // Pages come from the first: its address is the public one.
-  const all = { ...env, KANBAN_URL: first.kanbanUrl };
-  const others: ServedSvc[] = [];
-  for (const daemon of ['api', 'relay', 'relay', 'scheduler', 'scheduler'] as const) {
-    others.push(await serveSvc({ env: all, daemon, args: daemon === 'api' ? ['--only', 'kanban'] : [] }));
-  }
-  const [api, ...rest] = others as [ServedSvc, ...ServedSvc[]];
-  return {
-    apis: [first.kanbanUrl, api.kanbanUrl],
-    relays: rest.slice(0, 2).map(({ relayUrl }) => `${relayUrl.replace('http', 'ws')}/api/ws`),
-    log: () => [first, ...others].map((served) => served.log()).join(''),
-    end: async () => {
-      await Promise.all([first, ...others].map((served) => served.end('SIGTERM')));
-    },
-  };
-}
-
-const layouts = backends()
-  .filter(({ name }) => name === 'embedded' || inject('redisUrl') !== '')
-  .map((backend) => ({
-    name: backend.name === 'embedded' ? 'svc serve' : 'daemons, two of each',
-    backend,
-    serve: backend.name === 'embedded' ? serveOne : serveDaemons,
-  }));
 
 let browser: Browser;
 let bundle: string;
@@ -91,8 +34,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe.each(layouts)('$name', ({ backend, serve }) => {
-  let served: Served;
+describe.each(layouts())('$name', ({ backend, serve }) => {
+  let served: ServedLayout;
   let database: TestDatabase;
   let receiver: Receiver;
   beforeAll(async () => {
@@ -107,11 +50,15 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
 
   describe.skipIf(chromium === '')('two browsers', () => {
     const traffic: string[] = [];
+    /** What relays said to each page, in its order. */
+    const heard = new Map<Page, string[]>();
 
     /** A browser of somebody's own, with the client in it. */
     const openPage = async (): Promise<Page> => {
       const context = await browser.newContext();
       const page = await context.newPage();
+      const frames: string[] = [];
+      heard.set(page, frames);
       const origin = served.apis[0] ?? '';
       await page.route(`${origin}/app`, (route) =>
         route.fulfill({
@@ -124,7 +71,10 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
       );
       page.on('websocket', (socket) => {
         socket.on('framesent', ({ payload }) => traffic.push(payload.toString()));
-        socket.on('framereceived', ({ payload }) => traffic.push(payload.toString()));
+        socket.on('framereceived', ({ payload }) => {
+          traffic.push(payload.toString());
+          frames.push(payload.toString());
+        });
       });
       page.on('request', (request) => traffic.push(request.postData() ?? ''));
       await page.goto(`${origin}/app`);
@@ -179,6 +129,7 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
             const read = await account.transport.call<{ encDescription: string }>('GET', `/cards/${card}`);
             const initialText = kanban.decryptField(inPage.board, 'card.description', read.encDescription);
             const relay = kanban.connectRelay(account, { url: url ?? '' });
+            inPage.relay = relay;
             inPage.shared = kanban.openCardDocument(relay, inPage.board, card ?? '', { initialText });
             inPage.presence = kanban.openPresence(relay, inPage.board);
             inPage.presence.awareness.setLocalState({ name: who });
@@ -225,7 +176,37 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
         const found = await kanban.lookUp(account, 'bob@example.org');
         await kanban.removeMember(account, opened, found.id);
       }, workspaceId);
+      const toBob = heard.get(bob) ?? [];
+      const says = (type: string, room: string) => (frame: string) =>
+        frame.startsWith('{') && frame.includes(`"${type}"`) && frame.includes(`"${room}"`);
+      const isOut = says('ACCESS_ENDED', `card:${cardId}`);
+      await until(() => toBob.some(isOut));
+      // What one of a room hears over Bob's relay was handed to everybody whom that relay has in the room.
+      await ada.evaluate(
+        async ([card, url]) => {
+          const inPage = globalThis as unknown as InPage;
+          const relay = inPage.kanban.connectRelay(inPage.account, { url });
+          inPage.witness = inPage.kanban.openCardDocument(relay, inPage.board, card);
+          await inPage.witness.synced;
+        },
+        [cardId, served.relays[1] ?? ''] as const,
+      );
       await insert(ada, 'start', 'without Bob ');
+      await until(() =>
+        ada.evaluate(() => (globalThis as unknown as InPage).witness.text.toString().startsWith('without')),
+      );
+      // What Bob's connection is told now comes after all that it was told before.
+      const ownBoardId = await bob.evaluate(async () => {
+        const { kanban, account, relay } = globalThis as unknown as InPage;
+        const board = await kanban.createBoard(account, await kanban.createWorkspace(account, 'Own'), 'Own');
+        kanban.openPresence(relay, board);
+        return board.id;
+      });
+      await until(() => toBob.some(says('joined', `board:${ownBoardId}`)));
+      const isOfCard = (frame: string) => frame.slice(1).startsWith(`card:${cardId}`);
+      const out = toBob.findIndex(isOut);
+      expect(toBob.slice(0, out).some(isOfCard)).toBe(true);
+      expect(toBob.slice(out).filter(isOfCard)).toEqual([]);
       await expect(
         bob.evaluate(
           (card) => (globalThis as unknown as InPage).account.transport.call('GET', `/cards/${card}`),
@@ -251,7 +232,7 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
       trigger: { verb: 'CARD_COMPLETED' },
       actions: [{ type: 'ARCHIVE' }],
     });
-    await owner.post(`/boards/${boardId}/webhooks`, {
+    const webhook = await owner.post(`/boards/${boardId}/webhooks`, {
       url: `${receiver.url}/hook`,
       verbs: ['CARD_ARCHIVED'],
     });
@@ -269,10 +250,40 @@ describe.each(layouts)('$name', ({ backend, serve }) => {
       boardId,
       cardId,
     });
-    expect(columnId).toBeTruthy();
     stream.close();
-    // Two schedulers, one delivery.
-    await owner.post(`/columns/${columnId}/cards`, { encTitle: sealed('x') });
-    expect(receiver.received).toHaveLength(1);
+
+    // Two schedulers, one dispatcher: whatever is told is told once.
+    const api = (index: number) => served.apis[index % served.apis.length] ?? '';
+    const archive = async (index: number): Promise<string> => {
+      const { body } = await owner.post(`/columns/${columnId}/cards`, { encTitle: sealed('x') });
+      const answer = await call(
+        { url: api(index) },
+        {
+          method: 'PATCH',
+          path: `/cards/${body.id}`,
+          json: { archived: true },
+          headers: { cookie: owner.cookie },
+        },
+      );
+      expect(answer.status).toBe(200);
+      return body.id;
+    };
+    const toldOf = () => receiver.received.map(({ body }) => JSON.parse(body).cardId);
+    const cards = [cardId];
+    for (let index = 0; index < 12; index++) cards.push(await archive(index));
+    const listed = async () => (await owner.get(`/webhooks/${webhook.body.id}/deliveries`)).body.items;
+    const areDelivered = async () => {
+      const deliveries: Json[] = await listed();
+      return deliveries.length === cards.length && deliveries.every(({ status }) => status === 'delivered');
+    };
+    await until(areDelivered);
+    // Nobody begins one of these any more; what was under way a second time has come when a later one has.
+    cards.push(await archive(0));
+    await until(areDelivered);
+    expect(toldOf().sort()).toEqual([...cards].sort());
+    expect(new Set(receiver.received.map(({ headers }) => headers['x-app-delivery-id'])).size).toBe(
+      cards.length,
+    );
+    expect((await listed()).map(({ attempts }: Json) => attempts.length)).toEqual(cards.map(() => 1));
   });
 });

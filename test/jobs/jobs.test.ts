@@ -97,8 +97,9 @@ describe.each(backends())('jobs on $name', (backend) => {
       work: async () => ({}),
     });
     const runs = await listRuns(db, { job: 'died', since: undefined, limit: 10 });
+    const [successor] = runs;
     expect(runs.map(({ status, error }) => [status, error]).sort()).toEqual([
-      ['failed', 'the process that ran it died'],
+      ['failed', `the process that ran it died; run ${successor?.jobRunId} took over`],
       ['succeeded', null],
     ]);
     await closeAbandoned(db, 'died', 0, MINUTE);

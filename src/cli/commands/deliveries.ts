@@ -70,7 +70,8 @@ Examples:
   $ svc deliveries requeue --all --dry-run
   $ svc deliveries requeue --webhook ckq… --status dead --yes
 
-Exit status: 0 done, 1 no such delivery, 2 the question could not be asked, 3 interrupted.`,
+Exit status: 0 done, 1 no such delivery, 2 the question could not be asked or nothing was named, 3 interrupted (run it again
+to go on), 11 another re-queue runs.`,
       ),
   );
   deliveries.addCommand(
@@ -90,7 +91,8 @@ Examples:
   $ svc deliveries purge --status dead --older-than 90d --dry-run
   $ svc deliveries purge --board ckq… --yes
 
-Exit status: 0 done, 2 the question could not be asked or nothing was named, 3 interrupted.`,
+Exit status: 0 done, 2 the question could not be asked or nothing was named, 3 interrupted (run it again to go on),
+11 another purge runs.`,
       ),
   );
   return deliveries;

@@ -5,17 +5,19 @@ import { Failure } from '../../platform/errors.ts';
 import { EXIT } from '../../platform/exit-codes.ts';
 import type { Platform } from '../../platform/platform.ts';
 import {
-  countDeliveries,
   type DeliveryFilter,
   type DeliveryRecord,
   findDelivery,
   listAllDeliveries,
+  planSweep,
   purgeDeliveries,
   requeueAll,
-  type SweepOptions,
+  type SweepPlan,
+  type Swept,
 } from '../../services/kanban/webhooks/administer-deliveries.ts';
 import { wakeDispatcher } from '../../services/kanban/webhooks/announce-deliveries.ts';
-import { requeue } from '../../services/kanban/webhooks/deliveries.ts';
+import { bytes } from '../purge/purge-pastes.ts';
+import { type PurgeKind, runPurge } from '../purge/run-purge.ts';
 import { confirm, endProgress, note, print, printJson, showProgress, type Terminal } from '../terminal.ts';
 import { usage } from '../usage.ts';
 import { interruptible, withPlatform } from '../with-platform.ts';
@@ -32,6 +34,9 @@ interface Flags {
   json?: boolean;
   quiet?: boolean;
 }
+
+const REQUEUE = 'svc deliveries requeue';
+const JSON_PROGRESS_EVERY_MS = 1_000;
 
 /** Lists deliveries, newest first. */
 export async function runList(terminal: Terminal, command: Command): Promise<void> {
@@ -71,31 +76,67 @@ export async function runRequeue(terminal: Terminal, command: Command, ids: stri
   if (ids.length > 0 && (flags.all || hasAny(filter))) {
     throw usage('ids and filters were given', 'name deliveries, or what they have in common, not both');
   }
-  if (ids.length === 0) requireChoice(flags, filter, 'svc deliveries requeue --all');
+  if (ids.length === 0) requireChoice(flags, filter, `${REQUEUE} --all`);
+  const named = [...new Set(ids)];
   await withPlatform(
     terminal,
     command,
-    'svc deliveries requeue',
+    REQUEUE,
     async (platform) => {
-      if (ids.length > 0) return requeueNamed(terminal, platform, ids, flags);
-      const filters: DeliveryFilter[] =
-        filter.status === undefined
-          ? [
-              { ...filter, status: 'failed' },
-              { ...filter, status: 'dead' },
-            ]
-          : [filter];
-      await sweepAll(terminal, platform, flags, {
-        filters,
-        doing: 're-queue',
-        done: 're-queued',
-        question: 'Deliver them again?',
-        sweep: requeueAll,
-      });
-      wakeDispatcher({ platform });
+      for (const id of named) if (!(await findDelivery(platform, id))) throw noSuchDelivery(id);
+      await requeueWithPlan(
+        terminal,
+        platform,
+        named.length > 0 ? { ids: named } : { ...filter, statuses: filter.statuses ?? ['failed', 'dead'] },
+        flags,
+      );
     },
     { dryRun: flags.dryRun ?? false },
   );
+}
+
+async function requeueWithPlan(
+  terminal: Terminal,
+  platform: Platform,
+  filter: DeliveryFilter,
+  { dryRun = false, yes = false, json = false, quiet = false }: Flags,
+): Promise<void> {
+  const plan = await planSweep(platform, filter);
+  const noteThePending = (ended: number) => {
+    const pending = (filter.ids?.length ?? ended) - ended;
+    if (pending > 0 && !quiet) note(terminal, `${counted(pending)} pending already`);
+  };
+  if (dryRun) {
+    if (json) printJson(terminal, { dryRun: true, ...plan });
+    else print(terminal, `would re-queue ${describe(plan)}`);
+    return noteThePending(plan.deliveries);
+  }
+  // Whoever names deliveries has said what is meant.
+  if (plan.deliveries > 0 && !yes && !filter.ids) {
+    note(terminal, `To be re-queued: ${describe(plan)}`);
+    if (!(await confirm(terminal, 'Deliver them again?', '--yes')))
+      return note(terminal, 'nothing was re-queued');
+  }
+  const interrupt = interruptible();
+  const startedAt = performance.now();
+  const { deliveries, complete } = await requeueAll(platform, filter, {
+    command: REQUEUE,
+    signal: interrupt.signal,
+    onProgress: progressReporter(terminal, plan, { json, quiet }),
+  }).finally(() => {
+    interrupt.done();
+    endProgress(terminal);
+  });
+  if (deliveries > 0) wakeDispatcher({ platform });
+  const durationMs = Math.round(performance.now() - startedAt);
+  if (json) printJson(terminal, { event: 'result', deliveries, complete, durationMs });
+  else if (!quiet) print(terminal, `re-queued ${counted(deliveries)}`);
+  if (!complete) {
+    note(terminal, 'interrupted; run the same command again to go on');
+    process.exitCode = EXIT.partial;
+    return;
+  }
+  noteThePending(deliveries);
 }
 
 /** Removes deliveries that a filter means. */
@@ -103,107 +144,47 @@ export async function runPurgeDeliveries(terminal: Terminal, command: Command): 
   const flags = command.opts<Flags>();
   const filter = filterOf(flags);
   requireChoice(flags, filter, 'svc deliveries purge --status dead');
-  if (filter.status === 'pending') {
+  if (flags.status === 'pending') {
     throw usage(
       'pending deliveries are not removed',
       'delete the webhook: what it was still to be told goes with it',
     );
   }
-  const filters: DeliveryFilter[] =
-    filter.status === undefined
-      ? (['delivered', 'failed', 'dead'] as const).map((status) => ({ ...filter, status }))
-      : [filter];
-  await withPlatform(
-    terminal,
-    command,
-    'svc deliveries purge',
-    (platform) =>
-      sweepAll(terminal, platform, flags, {
-        filters,
-        doing: 'remove',
-        done: 'removed',
-        question: 'Remove them for good?',
-        sweep: purgeDeliveries,
-      }),
-    { dryRun: flags.dryRun ?? false },
-  );
-}
-
-async function requeueNamed(
-  terminal: Terminal,
-  platform: Platform,
-  ids: readonly string[],
-  { dryRun = false, json = false, quiet = false }: Flags,
-): Promise<void> {
-  for (const id of ids) if (!(await findDelivery(platform, id))) throw noSuchDelivery(id);
-  const requeued = dryRun ? [] : await requeue(platform.database, ids);
-  if (requeued.length > 0) wakeDispatcher({ platform });
-  const untouched = dryRun ? 0 : ids.length - requeued.length;
-  if (json)
-    return printJson(terminal, {
-      event: 'result',
-      dryRun,
-      deliveries: dryRun ? ids.length : requeued.length,
-    });
-  if (quiet) return;
-  if (dryRun) print(terminal, `would re-queue ${counted(ids.length)}`);
-  else print(terminal, `re-queued ${counted(requeued.length)}`);
-  if (untouched > 0) note(terminal, `${counted(untouched)} pending already`);
-}
-
-interface Sweep {
-  filters: readonly DeliveryFilter[];
-  doing: string;
-  done: string;
-  question: string;
-  sweep: (platform: Platform, filter: DeliveryFilter, options: SweepOptions) => Promise<number>;
-}
-
-const JSON_PROGRESS_EVERY_MS = 1_000;
-
-async function sweepAll(
-  terminal: Terminal,
-  platform: Platform,
-  { dryRun = false, yes = false, json = false, quiet = false }: Flags,
-  { filters, doing, done, question, sweep }: Sweep,
-): Promise<void> {
-  let planned = 0;
-  for (const filter of filters) planned += await countDeliveries(platform, filter);
-  if (dryRun) {
-    if (json) printJson(terminal, { dryRun, deliveries: planned });
-    else print(terminal, `would ${doing} ${counted(planned)}`);
-    return;
-  }
-  if (planned > 0 && !yes) {
-    note(terminal, `To ${doing}: ${counted(planned)}`);
-    if (!(await confirm(terminal, question, '--yes'))) return note(terminal, 'nothing was changed');
-  }
-  const interrupt = interruptible();
-  let total = 0;
-  let lastAt = performance.now();
-  const onProgress = (count: number) => {
-    if (!json && !quiet) showProgress(terminal, `${counted(total + count)} of ${planned} ${done}`);
-    if (!json || performance.now() - lastAt < JSON_PROGRESS_EVERY_MS) return;
-    lastAt = performance.now();
-    printJson(terminal, { event: 'progress', deliveries: total + count });
+  const kind: PurgeKind<SweepPlan, Swept> = {
+    commandName: 'svc deliveries purge',
+    plan: (platform) => planSweep(platform, filter),
+    isEmpty: ({ deliveries }) => deliveries === 0,
+    describe,
+    purge: (platform, options) => purgeDeliveries(platform, filter, options),
+    summarize: ({ deliveries, bodyBytes }) => `${counted(deliveries)}, ${bytes(bodyBytes)}`,
   };
-  try {
-    for (const filter of filters)
-      total += await sweep(platform, filter, { signal: interrupt.signal, onProgress });
-  } finally {
-    interrupt.done();
-    endProgress(terminal);
-  }
-  if (json) printJson(terminal, { event: 'result', deliveries: total, complete: !interrupt.signal.aborted });
-  else if (!quiet) print(terminal, `${done} ${counted(total)}`);
-  if (interrupt.signal.aborted) {
-    note(terminal, 'interrupted; run the same command again to go on');
-    process.exitCode = EXIT.partial;
-  }
+  await runPurge(terminal, command, kind);
+}
+
+function progressReporter(
+  terminal: Terminal,
+  plan: SweepPlan,
+  { json, quiet }: { json: boolean; quiet: boolean },
+): (swept: Swept) => void {
+  let lastAt = performance.now();
+  return ({ deliveries }) => {
+    if (!json) {
+      if (!quiet) showProgress(terminal, `${deliveries} of ${counted(plan.deliveries)} re-queued`);
+      return;
+    }
+    if (performance.now() - lastAt < JSON_PROGRESS_EVERY_MS) return;
+    lastAt = performance.now();
+    printJson(terminal, { event: 'progress', deliveries });
+  };
 }
 
 function filterOf({ board, webhook, status, olderThan }: Flags): DeliveryFilter {
-  return { boardId: board, webhookId: webhook, status, olderThanMs: olderThan };
+  return {
+    boardId: board,
+    webhookId: webhook,
+    statuses: status === undefined ? undefined : [status],
+    olderThanMs: olderThan,
+  };
 }
 
 function hasAny(filter: DeliveryFilter): boolean {
@@ -224,6 +205,13 @@ function lineOf(delivery: DeliveryRecord): string {
 
 function nextOf({ nextAttemptAt }: DeliveryRecord): string {
   return nextAttemptAt ? `, next ${nextAttemptAt.toISOString()}` : '';
+}
+
+/** A plan in words: how many, how much, from when to when. */
+function describe({ deliveries, bodyBytes, oldest, newest }: SweepPlan): string {
+  return deliveries === 0 || !oldest || !newest
+    ? 'nothing: no delivery that has ended matches'
+    : `${counted(deliveries)}, ${bytes(bodyBytes)}, made between ${oldest.toISOString()} and ${newest.toISOString()}`;
 }
 
 function counted(count: number): string {

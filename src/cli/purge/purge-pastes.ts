@@ -14,7 +14,8 @@ export const PASTES: PurgeKind<PurgePlan, { pastes: number; contentBytes: number
   summarize: ({ pastes, contentBytes }) => `${pastes} pastes, ${bytes(contentBytes)}`,
 };
 
-function bytes(count: number): string {
+/** 312 bytes, 1.5 KiB, 1.0 MiB */
+export function bytes(count: number): string {
   if (count < 1024) return `${count} bytes`;
   return count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1024 ** 2).toFixed(1)} MiB`;
 }

@@ -53,11 +53,18 @@ export async function markRead(
   return Number(numUpdatedRows);
 }
 
-/** Forgets notifications from before a moment. Returns how many. */
-export async function pruneNotifications(database: Kysely<Tables>, before: Date): Promise<number> {
+/** Forgets notifications from before a moment, at most so many. Returns how many. */
+export async function pruneNotifications(
+  database: Kysely<Tables>,
+  before: Date,
+  most: number,
+): Promise<number> {
   const { numDeletedRows } = await database
     .deleteFrom('notification')
-    .where('createdAt', '<', before)
+    // Ids are in the order of time: the old ones are found where the index begins.
+    .where('id', 'in', (query) =>
+      query.selectFrom('notification').select('id').where('createdAt', '<', before).orderBy('id').limit(most),
+    )
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
