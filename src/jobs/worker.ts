@@ -47,6 +47,8 @@ async function report(): Promise<Omit<WorkerReport, 'job'>> {
       config: { ...config, role: 'command' },
       command: `job ${jobName}`,
       log,
+      // Jobs work on the database.
+      redisMayBeAway: true,
     });
     const command = takesOver ? 'the scheduler, taking over' : 'the scheduler';
     const outcome =

@@ -29,6 +29,8 @@ export interface OpenPlatformOptions {
   /** What this process is, as others see it: `svc serve`. */
   command: string;
   log: Log;
+  /** Whether to open without Redis while it is away; what needs it then fails by itself. */
+  redisMayBeAway?: boolean;
   /** Tests replace parts of the world with their own. */
   overrides?: { clock?: Clock };
 }
@@ -42,6 +44,7 @@ export async function openPlatform({
   config,
   command,
   log,
+  redisMayBeAway = false,
   overrides = {},
 }: OpenPlatformOptions): Promise<Platform> {
   const clock = overrides.clock ?? systemClock;
@@ -53,7 +56,7 @@ export async function openPlatform({
     closers.push(storage.close);
     const secrets = deriveSecrets(config.secret ?? rootSecretOf(config.dataDir));
     const metrics = createMetrics();
-    const ephemeral = await openEphemeral(config, secrets, clock, log, storage);
+    const ephemeral = await openEphemeral({ config, log, redisMayBeAway }, secrets, clock, storage);
     closers.push(() => ephemeral.close());
     const limiter = createRateLimiter({ store: ephemeral, clock, log, metrics });
     closers.push(() => limiter.close());
@@ -77,13 +80,13 @@ export async function openPlatform({
 }
 
 async function openEphemeral(
-  config: Config,
+  { config, log, redisMayBeAway }: Pick<OpenPlatformOptions, 'config' | 'log' | 'redisMayBeAway'>,
   { installation }: Secrets,
   clock: Clock,
-  log: Log,
   { embedded }: Storage,
 ): Promise<EphemeralStore> {
-  if (config.redisUrl !== undefined) return connectRedis(config.redisUrl, installation, log);
+  const { redisUrl } = config;
+  if (redisUrl !== undefined) return connectRedis(redisUrl, installation, log, redisMayBeAway);
   return new InProcessStore(clock, embedded ? await openLocalPublications(embedded) : undefined);
 }
 

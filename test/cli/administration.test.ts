@@ -238,7 +238,11 @@ describe('beside a running svc serve on the same data folder', () => {
   let server: ServedSvc;
   beforeAll(async () => {
     writeFileSync(config, 'LOG_LEVEL=info\n');
-    server = await serveSvc({ env: { SVC_DATA_DIR: env.SVC_DATA_DIR }, args: ['--config', config] });
+    // No job purges what a test is about to.
+    server = await serveSvc({
+      env: { SVC_DATA_DIR: env.SVC_DATA_DIR },
+      args: ['--config', config, '--no-scheduler'],
+    });
   });
   afterAll(async () => {
     await server.end('SIGTERM');

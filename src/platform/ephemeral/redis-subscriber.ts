@@ -63,9 +63,12 @@ export class RedisSubscriber {
     return () => this.#resumedHandlers.delete(own);
   }
 
-  /** Connects, the first time it is called. */
+  /** Connects, the first time it is called; sees each time that it fails whether the connection has come by itself. */
   open(): Promise<void> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -98,8 +101,8 @@ export class RedisSubscriber {
   }
 
   async #open(): Promise<void> {
-    await this.#connection.connect();
-    this.#prober = setInterval(() => this.#probe(), PROBE_EVERY_MS).unref();
+    if (this.#connection.status === 'wait') await this.#connection.connect();
+    this.#prober ??= setInterval(() => this.#probe(), PROBE_EVERY_MS).unref();
     await within(ANSWER_WITHIN_MS, this.#confirm());
   }
 

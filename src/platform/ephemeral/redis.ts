@@ -42,15 +42,25 @@ type Connection = (Redis | Cluster) & {
  * Connects to Redis, or to a cluster when several addresses are given with commas.
  *
  * @param installation - name of this installation: several may share a Redis
+ * @param mayBeAway - whether a Redis that does not answer now is waited for as one is that goes away later
  * @throws {Failure} REDIS_UNREACHABLE (exit 69) when nothing answers there; once connected, an outage makes
  * single operations reject while the connection is being restored
  */
-export async function connectRedis(url: string, installation: string, log: Log): Promise<RedisStore> {
+export async function connectRedis(
+  url: string,
+  installation: string,
+  log: Log,
+  mayBeAway = false,
+): Promise<RedisStore> {
   const store = new RedisStore(url, installation, log);
   try {
     await store.connect();
     return store;
   } catch (error) {
+    if (mayBeAway) {
+      log.warn({ error: messageOf(error) }, 'Redis cannot be reached; going on without it until it can');
+      return store;
+    }
     await store.close();
     throw new Failure({
       code: 'REDIS_UNREACHABLE',

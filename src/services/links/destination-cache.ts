@@ -90,6 +90,7 @@ export async function openDestinationCache({
   });
 
   const unsubscribe = await ephemeral.subscribe(GONE_CHANNEL, (message) => forget(message.split(' ')));
+  const stopResuming = ephemeral.onResumed(forgetAll);
 
   function forget(shortCodes: readonly string[]): void {
     removals++;
@@ -100,12 +101,16 @@ export async function openDestinationCache({
     }
   }
 
+  /** Removals may have been missed: nothing in memory can be trusted any more. */
+  function forgetAll(): void {
+    removals++;
+    if (entries.size > 0) entries.clear();
+    refreshes.clear();
+  }
+
   function remembered(shortCode: string): Entry | undefined {
     if (!ephemeral.delivering) {
-      // Removals may have been missed: nothing in memory can be trusted any more.
-      removals++;
-      if (entries.size > 0) entries.clear();
-      refreshes.clear();
+      forgetAll();
       return undefined;
     }
     return alive(entries.get(shortCode));
@@ -150,6 +155,7 @@ export async function openDestinationCache({
     forget,
     close: async () => {
       await lookups.drain();
+      stopResuming();
       await unsubscribe().catch((error: unknown) => log.debug({ error }, 'unsubscribing failed'));
     },
   };

@@ -272,6 +272,30 @@ describe.skipIf(inject('redisServer') === '')('a Redis that hangs', () => {
   });
 });
 
+test.skipIf(inject('redisServer') === '')(
+  'a Redis that may be away is waited for, and works once it is there',
+  async () => {
+    const redis = await startRedis(inject('redisServer'));
+    await redis.kill();
+    const store = await connectRedis(redis.url, installation, await createLog({ level: 'silent' }), true);
+    const heard: string[] = [];
+    const listen = () => store.subscribe('news', (message) => heard.push(message));
+    await expect(store.put('key', 'value', 60_000)).rejects.toThrow();
+    await expect(listen()).rejects.toThrow();
+    await redis.start();
+    await until(() =>
+      listen().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await store.announce('news', 'one');
+    expect([heard, store.delivering]).toEqual([['one'], true]);
+    await store.close();
+    await redis.remove();
+  },
+);
+
 test('a Redis that is not there is refused with what to do', async () => {
   const log = await createLog({ level: 'silent' });
   await expect(connectRedis('redis://:hunter2@127.0.0.1:1', installation, log)).rejects.toMatchObject({

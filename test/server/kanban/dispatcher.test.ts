@@ -1,7 +1,7 @@
 // What a dispatcher of webhooks makes of clocks that are wrong, endpoints that are dead, and things that change while it
 // has deliveries in hand.
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import type { GuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import { fastestBackend } from '../../support/databases.ts';
 import { takeOverDispatch } from '../../support/dispatcher.ts';
@@ -13,6 +13,7 @@ import {
   sealed,
   startKanbanServer,
 } from '../../support/kanban-server.ts';
+import { startRedis } from '../../support/private-services.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -233,3 +234,41 @@ test('a board has at most 100 webhooks and 100 automations; a change that makes 
     FROM webhook_delivery`.execute(database);
   expect(rows).toEqual([{ webhooks: 100, entries: 201, all: 20_100 }]);
 });
+
+test.skipIf(inject('redisServer') === '')(
+  'a dispatcher that begins while Redis is away sends all the same, and listens when it is back',
+  async () => {
+    const redis = await startRedis(inject('redisServer'));
+    const own = await startKanbanServer({
+      backend: fastestBackend(),
+      settings: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', REDIS_URL: redis.url },
+    });
+    try {
+      const { owner, boardId, cardId } = await furnish(own);
+      await owner.post(`/boards/${boardId}/webhooks`, {
+        url: 'http://receiver.example/',
+        verbs: ['CARD_UPDATED'],
+      });
+      let sent = 0;
+      const stop = new AbortController();
+      await redis.kill();
+      const edit = (title: string) => owner.patch(`/cards/${cardId}`, { encTitle: sealed(title) });
+      await edit('without Redis');
+      const client = network(async () => {
+        sent++;
+        return 204;
+      });
+      const running = (await takeOverDispatch(own.platform, client)).run(stop.signal);
+      await vi.waitFor(() => expect(sent).toBe(1), { timeout: 10_000 });
+      await redis.start();
+      await vi.waitFor(() => expect(own.platform.ephemeral.delivering).toBe(true), { timeout: 10_000 });
+      await edit('with Redis');
+      await vi.waitFor(() => expect(sent).toBe(2), { timeout: 10_000 });
+      stop.abort();
+      await running;
+    } finally {
+      await own.close();
+      await redis.remove();
+    }
+  },
+);

@@ -10,7 +10,7 @@ import { openLinkService } from '../../../src/services/links/link-service.ts';
 import { linkStatistics } from '../../../src/services/links/link-statistics.ts';
 import { serviceStatistics } from '../../../src/services/links/service-statistics.ts';
 import { backends } from '../../support/databases.ts';
-import { hangRedis } from '../../support/hang-redis.ts';
+import { cutPublications, hangRedis } from '../../support/hang-redis.ts';
 import { aClick, type LinkProcesses, makeLink, openLinkServices } from '../../support/link-service.ts';
 import { type PrivateService, startPostgres, startRedis } from '../../support/private-services.ts';
 import { openTestPlatform } from '../../support/test-platform.ts';
@@ -90,6 +90,27 @@ describe.skipIf(!postgres || inject('redisServer') === '')('a Redis that hangs',
       goOn();
     }
     await processes.close();
+    await redis.remove();
+  });
+
+  test('a Redis that loses its listeners for a moment leaves nothing in memory that may be gone', async () => {
+    if (!postgres) throw new Error('there is no PostgreSQL');
+    const redis = await startRedis(inject('redisServer'));
+    const { services, close } = await openLinkServices(postgres, {
+      count: 1,
+      settings: { REDIS_URL: redis.url },
+    });
+    const [service] = services as [LinkService];
+    const { shortCode } = await makeLink(service);
+    await service.destinations.find(shortCode);
+    expect(service.destinations.peek(shortCode)).toBeDefined();
+    await cutPublications(redis.url);
+    await expect.poll(() => service.destinations.peek(shortCode)).toBeUndefined();
+    await service.destinations.find(shortCode);
+    await expect.poll(() => service.platform.ephemeral.delivering).toBe(true);
+    await service.destinations.find(shortCode);
+    expect(service.destinations.peek(shortCode)).toBeDefined();
+    await close();
     await redis.remove();
   });
 

@@ -212,15 +212,22 @@ export function createDispatcher({
       return totals;
     },
     run: async (signal) => {
-      const unsubscribe = await ephemeral.subscribe(DELIVERIES_CHANNEL, (message) => {
+      // What is in hand was read before the webhook changed, or its board went.
+      const startAfresh = (queue?: string) => {
+        putBack(queue);
+        lookout.lookAtAll();
+      };
+      const hear = (message: string) => {
         const { written, changed } = JSON.parse(message) as DeliveriesNews;
-        // What is in hand was read before the webhook changed, or its board went.
-        if (!written) putBack(changed);
         if (written) lookout.lookAt(written);
-        else lookout.lookAtAll();
-      });
+        else startAfresh(changed);
+      };
+      let unsubscribe: (() => Promise<void>) | undefined;
+      const stopResuming = ephemeral.onResumed(() => startAfresh());
       signal.addEventListener('abort', lookout.wake, { once: true });
       while (!signal.aborted) {
+        // Without Redis nothing is heard, and all is found.
+        unsubscribe ??= await ephemeral.subscribe(DELIVERIES_CHANNEL, hear).catch(() => undefined);
         try {
           await take(false);
           await lookout.wait();
@@ -230,7 +237,8 @@ export function createDispatcher({
           lookout.lookAtAll();
         }
       }
-      await unsubscribe().catch(() => undefined);
+      stopResuming();
+      await unsubscribe?.().catch(() => undefined);
       putBack();
       await settle(GRACE_MS);
       return totals;
