@@ -104,8 +104,12 @@ describe.each([fastestBackend()])('on $name', (backend) => {
         Buffer.alloc([0, 1, 125, 126, 65_535 - 1 - room.length, 65_536, 200_000][index % 7] ?? 9, index),
       ),
     );
-    for (const frame of sent) sender.ws.send(frame);
-    await until(() => receiver.frames.length === sent.length);
+    // All at once would be more than a reader may be behind by.
+    for (let start = 0; start < sent.length; start += 50) {
+      const some = sent.slice(start, start + 50);
+      for (const frame of some) sender.ws.send(frame);
+      await until(() => receiver.frames.length === start + some.length);
+    }
     expect(receiver.frames.every((frame, index) => sent[index]?.equals(frame))).toBe(true);
     expect([sender.frames, elsewhere.frames]).toEqual([[], []]);
   });
