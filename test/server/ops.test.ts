@@ -1,15 +1,13 @@
 // The operator endpoint tells the truth from its first answer on.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOpsApp } from '../../src/server/ops.ts';
-import { backends, type TestDatabase } from '../support/databases.ts';
+import { fastestBackend, type TestDatabase } from '../support/databases.ts';
 import { openTestPlatform, type TestPlatform } from '../support/test-platform.ts';
 
 let database: TestDatabase;
 let opened: TestPlatform;
 beforeAll(async () => {
-  const [backend] = backends();
-  if (!backend) throw new Error('there is no back end');
-  database = await backend.create();
+  database = await fastestBackend().create();
   opened = await openTestPlatform({ database });
 });
 afterAll(async () => {

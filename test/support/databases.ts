@@ -19,7 +19,7 @@ export interface Backend {
   create(): Promise<TestDatabase>;
 }
 
-const embedded: Backend = {
+export const embedded: Backend = {
   name: 'embedded',
   create: async () => {
     const folder = temporaryFolder();

@@ -16,7 +16,7 @@ export const UNLIMITED = {
   KANBAN_RATE_LIMIT_WRITES_PER_MINUTE: '0',
 };
 
-/** Starts a kanban server; unlimited unless the settings say otherwise, embedded unless another back end is given. */
+/** Starts a kanban server; unlimited unless the settings say otherwise. */
 export function startKanbanServer(options: TestServerOptions = {}): Promise<KanbanServer> {
   return startTestServer(
     { name: 'kanban', create: createKanbanApp, origin: (config) => config.kanban },

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer, type TestServerOptions } from './test
 
 export type LinkServer = TestServer;
 
-/** Starts a link server; embedded unless another back end is given. */
+/** Starts a link server. */
 export function startLinkServer(options: TestServerOptions = {}): Promise<LinkServer> {
   return startTestServer({ name: 'links', create: createLinkApp, origin: (config) => config.links }, options);
 }

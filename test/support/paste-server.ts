@@ -4,7 +4,7 @@ import { startTestServer, type TestServer, type TestServerOptions } from './test
 
 export type PasteServer = TestServer;
 
-/** Starts a paste server; embedded unless another back end is given. */
+/** Starts a paste server. */
 export function startPasteServer(options: TestServerOptions = {}): Promise<PasteServer> {
   return startTestServer(
     { name: 'paste', create: createPasteApp, origin: (config) => config.paste },

@@ -10,7 +10,7 @@ import { HttpError } from '../../../src/server/http/errors.ts';
 import { healthRoute } from '../../../src/server/http/health.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import { defineRoute, type Route } from '../../../src/server/http/route.ts';
-import { backends, type TestDatabase } from '../../support/databases.ts';
+import { fastestBackend, type TestDatabase } from '../../support/databases.ts';
 import { openTestPlatform, type TestPlatform } from '../../support/test-platform.ts';
 
 function routes(): Route[] {
@@ -63,7 +63,7 @@ describe.each<[string, ErrorShape, (code: string, status: number) => unknown]>([
   let url: string;
 
   beforeAll(async () => {
-    database = (await backends()[0]?.create()) ?? fail();
+    database = await fastestBackend().create();
     test1 = await openTestPlatform({ database });
     const documented = [...routes(), healthRoute(test1.platform)];
     const service = {
@@ -158,7 +158,3 @@ describe.each<[string, ErrorShape, (code: string, status: number) => unknown]>([
     expect(again.status).toBe(304);
   });
 });
-
-function fail(): never {
-  throw new Error('there is no back end');
-}

@@ -2,6 +2,7 @@
 // the table of routes, so that a new route cannot be forgotten.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../../src/server/http/route.ts';
+import { embedded } from '../../support/databases.ts';
 import {
   type Answer,
   call,
@@ -21,7 +22,8 @@ let stranger: Person;
 let removed: Person;
 
 beforeAll(async () => {
-  server = await startKanbanServer();
+  // Every statement runs on the embedded database too, where there is another: here all routes are tried.
+  server = await startKanbanServer({ backend: embedded });
   routes = await routesOf(server);
   world = await createWorld(server);
   // What is pending cannot be re-queued, by its owner either.

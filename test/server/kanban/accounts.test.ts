@@ -22,7 +22,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-// Every statement also runs embedded, in the tests that go through the table of routes.
+// Every statement also runs embedded, in the tests that go through the table of routes (access.test.ts).
 describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   beforeAll(async () => {

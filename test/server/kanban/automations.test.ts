@@ -12,7 +12,7 @@ import {
   startKanbanServer,
 } from '../../support/kanban-server.ts';
 
-// Every statement also runs embedded, in the tests that go through the table of routes.
+// Every statement also runs embedded, in the tests that go through the table of routes (access.test.ts).
 describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   let home: Furnished;

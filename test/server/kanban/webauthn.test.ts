@@ -38,7 +38,7 @@ async function equippedAt(server: KanbanServer): Promise<{ person: Person; authe
   return { person, authenticator };
 }
 
-// Every statement also runs embedded, in the tests that go through the table of routes.
+// Every statement also runs embedded, in the tests that go through the table of routes (access.test.ts).
 describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   beforeAll(async () => {

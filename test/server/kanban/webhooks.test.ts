@@ -19,7 +19,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-// Every statement also runs embedded, in the tests that go through the table of routes.
+// Every statement also runs embedded, in the tests that go through the table of routes (access.test.ts).
 describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   let client: GuardedClient;

@@ -2,11 +2,12 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aPaste, create, json, post } from '../../support/api.ts';
+import { embedded } from '../../support/databases.ts';
 import { type PasteServer, startPasteServer } from '../../support/paste-server.ts';
 
 let server: PasteServer;
 beforeAll(async () => {
-  server = await startPasteServer();
+  server = await startPasteServer({ backend: embedded });
 });
 afterAll(() => server.close());
 
