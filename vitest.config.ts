@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // For what hangs; a machine may be slow, above all the first time that Chromium starts.
     testTimeout: 60_000,
     hookTimeout: 60_000,

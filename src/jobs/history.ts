@@ -50,7 +50,8 @@ export async function recordEnd(database: Database, jobRunId: number, end: RunEn
 }
 
 /**
- * Closes runs of a job that never ended: their process died. To be called by whoever holds the job's lease.
+ * Closes runs of a job that never ended: their process died. To be called by whoever holds the job's lease. Runs that
+ * began within the time of a lease are left alone: they may be about to find out that somebody has it.
  *
  * @param successor - the run that does what they left undone
  * @returns how many there were
@@ -58,8 +59,7 @@ export async function recordEnd(database: Database, jobRunId: number, end: RunEn
 export async function closeAbandoned(
   database: Database,
   job: string,
-  successor: number,
-  now: Date,
+  { successor, now, leaseMs }: { successor: number; now: Date; leaseMs: number },
 ): Promise<number> {
   const { numUpdatedRows } = await database
     .updateTable('jobRun')
@@ -71,6 +71,7 @@ export async function closeAbandoned(
     .where('job', '=', job)
     .where('status', '=', 'running')
     .where('jobRunId', '<', successor)
+    .where('startedAt', '<=', new Date(now.getTime() - leaseMs))
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }

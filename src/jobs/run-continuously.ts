@@ -28,11 +28,12 @@ export async function runContinuously(
   const holder = `${command} (process ${process.pid} on ${hostname()})`;
   while (!signal.aborted) {
     try {
+      const { durationMs: leaseMs } = leaseOf(job, command);
       return await withLease(platform, leaseOf(job, command), async (lease) => {
         const startedAt = new Date(clock.now());
         const id = await recordStart(database, { job: job.name, scheduledFor: undefined, startedAt, holder });
         if (id === undefined) throw new Error('a run without a schedule was refused');
-        await closeAbandoned(database, job.name, id, startedAt);
+        await closeAbandoned(database, job.name, { successor: id, now: startedAt, leaseMs });
         const outcome = await whileRenewing(platform, job, lease, signal, (untilLost) =>
           work(platform, { command, signal: untilLost, lease, isContinuous: true }),
         );

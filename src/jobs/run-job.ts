@@ -52,26 +52,38 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
   if (jobRunId === undefined)
     return { status: 'skipped', reason: 'another scheduler ran it for this minute' };
 
-  const outcome = await withLease(platform, leaseOf(job, command), async (lease): Promise<JobOutcome> => {
+  const record = async (outcome: JobOutcome): Promise<JobOutcome> => {
+    await recordEnd(database, jobRunId, {
+      finishedAt: new Date(clock.now()),
+      status: outcome.status,
+      ...(outcome.status === 'succeeded' && { result: outcome.result }),
+      ...(outcome.status === 'failed' && { error: messageOf(outcome.error) }),
+      ...(outcome.status === 'skipped' && { error: outcome.reason }),
+    });
+    return outcome;
+  };
+  const lease = leaseOf(job, command);
+  return withLease(platform, lease, async (held): Promise<JobOutcome> => {
     // Whoever closes a run that was cut off does its work: the lease lets one do that.
-    const cutOff = await closeAbandoned(database, job.name, jobRunId, startedAt);
-    if (takesOver && cutOff === 0) return { status: 'skipped', reason: 'another scheduler took it over' };
-    return whileRenewing(platform, job, lease, options.signal, (signal) => {
-      const attempt = () => work(platform, { command, signal, lease, isContinuous: false });
+    const cutOff = await closeAbandoned(database, job.name, {
+      successor: jobRunId,
+      now: startedAt,
+      leaseMs: lease.durationMs,
+    });
+    if (takesOver && cutOff === 0) {
+      return record({ status: 'skipped', reason: 'another scheduler took it over' });
+    }
+    const outcome = await whileRenewing(platform, job, held, options.signal, (signal) => {
+      const attempt = () => work(platform, { command, signal, lease: held, isContinuous: false });
       return cutOff === 0 ? attempt() : untilReleased(platform, attempt, { signal, retryMs });
     });
-  }).catch((error: unknown): JobOutcome => {
-    if (codeOf(error) === 'LEASE_HELD') return { status: 'skipped', reason: messageOf(error) };
-    return { status: 'failed', error };
-  });
-  await recordEnd(database, jobRunId, {
-    finishedAt: new Date(clock.now()),
-    status: outcome.status,
-    ...(outcome.status === 'succeeded' && { result: outcome.result }),
-    ...(outcome.status === 'failed' && { error: messageOf(outcome.error) }),
-    ...(outcome.status === 'skipped' && { error: outcome.reason }),
-  });
-  return outcome;
+    // Before the next one can have the lease, who would take this run for one that was cut off.
+    return record(outcome);
+  }).catch((error: unknown) =>
+    codeOf(error) === 'LEASE_HELD'
+      ? record({ status: 'skipped', reason: messageOf(error) })
+      : record({ status: 'failed', error }),
+  );
 }
 
 const LEASE_MS = 60_000;

@@ -90,7 +90,7 @@ describe.runIf(inject('postgresUrl') !== '')('on PostgreSQL', () => {
 
   test('svc paste and svc link talk to a server on PostgreSQL as to any other', async () => {
     const database = await createPostgresDatabase(inject('postgresUrl'));
-    const served = await serveSvc({ env: { ...database.settings } });
+    const served = await serveSvc({ env: { ...database.settings }, args: ['--no-scheduler'] });
     const env = { PASTE_URL: served.url, LINKS_URL: served.linksUrl, XDG_STATE_HOME: join(folder, 'state') };
     const run = (args: string[], input = '') => runSvc(args, { env, input });
     const pasted = (await run(['paste', '--burn'], 'once')).stdout.trim();

@@ -6,6 +6,9 @@ import { runSvc } from '../support/run-svc.ts';
 import { type ServedSvc, serveSvc, until } from '../support/serve.ts';
 import { TEST_SECRET } from '../support/test-platform.ts';
 
+/** What is not under load here would only take its time to start. */
+const PASTES_ONLY = ['--only', 'paste', '--no-scheduler'];
+
 interface Acknowledged {
   pastes: Map<string, string>;
   /** Highest view count that a reader was told. */
@@ -71,7 +74,7 @@ describe.each(backends())('SIGKILL under load on $name', (backend) => {
     const database = await backend.create();
     const env = { ...database.settings };
     for (let round = 0; round < 2; round++) {
-      const server = await serveSvc({ env });
+      const server = await serveSvc({ env, args: PASTES_ONLY });
       const hotId = `hot-paste-${round}`;
       await createHot(server.url, hotId);
       const stop = new AbortController();
@@ -85,7 +88,7 @@ describe.each(backends())('SIGKILL under load on $name', (backend) => {
       await server.end('SIGKILL');
       stop.abort();
       const seen = await loading;
-      const again = await serveSvc({ env });
+      const again = await serveSvc({ env, args: PASTES_ONLY });
       await expectAllThere(again.url, seen, hotId);
       expect(await again.end('SIGTERM')).toBe(0);
     }
@@ -96,7 +99,7 @@ describe.each(backends())('SIGKILL under load on $name', (backend) => {
     timeout: 60_000,
   }, async () => {
     const database = await backend.create();
-    const server = await serveSvc({ env: { ...database.settings } });
+    const server = await serveSvc({ env: { ...database.settings }, args: PASTES_ONLY });
     await createHot(server.url, 'hot-paste');
     const answers = Promise.all(
       Array.from({ length: 100 }, () =>
@@ -122,7 +125,7 @@ describe.skipIf(inject('postgresBin') === '')('PostgreSQL going away', () => {
     postgres = await startPostgres(inject('postgresBin'));
     const env = { DATABASE_URL: postgres.url, SVC_SECRET: TEST_SECRET };
     expect((await runSvc(['migrate', 'up'], { env })).code).toBe(0);
-    server = await serveSvc({ env });
+    server = await serveSvc({ env, args: PASTES_ONLY });
   });
   afterAll(async () => {
     await server.end('SIGTERM');
@@ -162,6 +165,7 @@ describe.skipIf(inject('redisServer') === '' || inject('postgresUrl') === '')('R
     const redis = await startRedis(inject('redisServer'));
     const database = await createPostgresDatabase(inject('postgresUrl'));
     const server = await serveSvc({
+      args: PASTES_ONLY,
       env: { ...database.settings, REDIS_URL: redis.url, PASTE_RATE_LIMIT_CREATE_PER_HOUR: '3' },
     });
     const attempt = async () =>

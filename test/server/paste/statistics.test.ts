@@ -1,26 +1,31 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { purgePastes } from '../../../src/services/paste/purge-pastes.ts';
 import { create, json } from '../../support/api.ts';
 import { backends } from '../../support/databases.ts';
 import { type PasteServer, startPasteServer } from '../../support/paste-server.ts';
 
 const DAY_MS = 86_400_000;
+const SATURDAY_NOON = Date.parse('2026-01-31T12:00:00.000Z');
 
 describe.each(backends())('statistics on $name', (backend) => {
   let server: PasteServer;
   const stats = () => json(fetch(`${server.url}/api/stats`));
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     server = await startPasteServer({ backend });
   });
-  afterEach(() => server.close());
+  beforeEach(async () => {
+    await sql`TRUNCATE paste, paste_language_count, paste_day_count`.execute(server.platform.database);
+    server.clock.advance(SATURDAY_NOON - server.clock.now());
+  });
+  afterAll(() => server.close());
 
   test('begin with nothing', async () => {
     expect(await stats()).toEqual({ totalPastes: 0, pastesToday: 0, pastesThisWeek: 0, topLanguages: [] });
   });
 
   test('today begins at 00:00 UTC and the week on Monday', async () => {
-    // The clock starts on Saturday, 31 January 2026, at noon.
     await create(server);
     server.clock.advance(DAY_MS / 2 - 1);
     await create(server);
