@@ -41,6 +41,15 @@ export interface Dispatcher {
   run(signal: AbortSignal): Promise<DispatchTotals>;
 }
 
+/** What happens while something is being read: what is read may show it as it was. */
+interface Reading {
+  /** Deliveries that have ended. */
+  ended: Set<string>;
+  /** Queues of which something was put back, and whether all were. */
+  putBack: Set<string>;
+  isAllPutBack: boolean;
+}
+
 const LIMITS = { perEndpoint: 8, inAll: 4_000, enough: 12, batch: 32, mostWaiting: 20_000 };
 const BATCH = 2_000;
 // What was read so long ago is read again before it is sent: the webhook, or the lease, may have gone meanwhile.
@@ -51,6 +60,8 @@ const READ_AFRESH_MS = 1_000;
 const WRITE_EVERY_MS = 5;
 const MOST_UNWRITTEN = 512;
 const RETRY_WRITE_MS = 500;
+// Endpoints that run low are read for together.
+const REFILL_WITHIN_MS = 20;
 // At a stop, attempts in flight get so long to end.
 const GRACE_MS = 3_000;
 
@@ -67,10 +78,7 @@ export function createDispatcher({
   const unwritten: Array<Completion & { queue: string }> = [];
   /** By delivery: when it was read. */
   const inHand = new Map<string, number>();
-  // While something is being read: what is read may show it as it was.
-  const endedMeanwhile = new Set<string>();
-  const putBackMeanwhile = new Set<string>();
-  let isAllPutBack = false;
+  const readings = new Set<Reading>();
   const readUpTo = new Map<string, number>();
   let readAfreshAt = performance.now();
   const lookout = createLookout(POLL_MS);
@@ -98,7 +106,9 @@ export function createDispatcher({
   };
   const lookAtRoom = (names: Iterable<string>) => {
     const withRoom = [...names].filter((queue) => queues.room(queue) > 0);
-    if (withRoom.length > 0) lookout.lookAt(withRoom);
+    if (withRoom.length === 0) return;
+    const isUrgent = withRoom.some((queue) => !queues.isWaiting(queue));
+    lookout.lookAt(withRoom, isUrgent ? 0 : REFILL_WITHIN_MS);
   };
   const startWaiting = () => {
     for (let delivery = queues.next(); delivery; delivery = queues.next()) {
@@ -124,7 +134,7 @@ export function createDispatcher({
           unwritten.splice(0, batch.length);
           for (const { id } of batch) {
             inHand.delete(id);
-            endedMeanwhile.add(id);
+            for (const { ended } of readings) ended.add(id);
           }
           lookAtRoom(new Set(batch.map(({ queue }) => queue)));
         } catch (error) {
@@ -137,24 +147,24 @@ export function createDispatcher({
       lookout.wake();
     });
   };
-  const take = async (isEverything: boolean): Promise<number> => {
-    await followClock();
-    const only = isEverything ? undefined : lookout.take()?.filter((queue) => queues.room(queue) > 0);
+  /** Reads what is due, of some queues or of all, and starts what may start; answers how much there was. */
+  const take = async (names?: readonly string[]): Promise<number> => {
+    const only = names?.filter((queue) => queues.room(queue) > 0);
     if (only?.length === 0) return 0;
+    if (!only) await followClock();
     if (performance.now() - readAfreshAt > READ_AFRESH_MS) {
       // What was re-queued lies before what has been read.
       readUpTo.clear();
       readAfreshAt = performance.now();
     }
-    endedMeanwhile.clear();
-    putBackMeanwhile.clear();
-    isAllPutBack = false;
+    const reading: Reading = { ended: new Set(), putBack: new Set(), isAllPutBack: false };
     const readAt = performance.now();
     const known = (only ?? [...new Set([...queues.names(), ...readUpTo.keys()])]).map((queue) => ({
       queue,
       readUpTo: readUpTo.get(queue) ?? 0,
       room: queues.room(queue),
     }));
+    readings.add(reading);
     const due = await readDue(database, {
       token,
       now: new Date(clock.now()),
@@ -162,20 +172,21 @@ export function createDispatcher({
       known,
       room: queues.room(),
       most: BATCH,
-    });
+    }).finally(() => readings.delete(reading));
+    const { ended, putBack: late, isAllPutBack } = reading;
     // Others of its queue come first, or it has changed: that is read again.
-    const isOutdated = ({ queue }: Claimed) => isAllPutBack || putBackMeanwhile.has(queue);
+    const isOutdated = ({ queue }: Claimed) => isAllPutBack || late.has(queue);
     const current = due.filter((delivery) => !isOutdated(delivery));
     for (const { queue, seq, firstAttemptAt } of current) {
       if (firstAttemptAt === null) readUpTo.set(queue, Math.max(seq, readUpTo.get(queue) ?? 0));
     }
-    const deliveries = current.filter(({ id }) => !inHand.has(id) && !endedMeanwhile.has(id));
+    const deliveries = current.filter(({ id }) => !inHand.has(id) && !ended.has(id));
     for (const { id } of deliveries) inHand.set(id, readAt);
     queues.add(deliveries);
     startWaiting();
     // Less than a batch: the rest is not due, or its queues are full.
     if (isAllPutBack || deliveries.length === BATCH) lookout.lookAtAll();
-    else if (putBackMeanwhile.size > 0) lookout.lookAt(putBackMeanwhile);
+    else if (late.size > 0) lookout.lookAt(late);
     return due.length - current.length + deliveries.length;
   };
   const followClock = async () => {
@@ -190,22 +201,23 @@ export function createDispatcher({
     for (const { id } of queues.takeOut(queue)) inHand.delete(id);
     if (queue === undefined) {
       readUpTo.clear();
-      isAllPutBack = true;
+      for (const reading of readings) reading.isAllPutBack = true;
     } else {
       readUpTo.delete(queue);
-      putBackMeanwhile.add(queue);
+      for (const { putBack: late } of readings) late.add(queue);
     }
   };
   const settle = async (withinMs: number) => {
     const deadline = performance.now() + withinMs;
     while ((queues.inFlight > 0 || writing) && performance.now() < deadline) await lookout.wait(100);
   };
+  const isIdle = () => queues.waiting === 0 && queues.inFlight === 0 && !writing;
   return {
     drain: async (signal) => {
       while (!signal?.aborted) {
-        const taken = await take(true);
-        if (taken === 0 && queues.waiting === 0 && queues.inFlight === 0 && !writing) break;
-        if (taken === 0) await lookout.wait(POLL_MS);
+        if ((await take(lookout.take())) > 0) continue;
+        if (!isIdle()) await lookout.wait();
+        else if ((await take()) === 0 && isIdle()) break;
       }
       putBack();
       await settle(GRACE_MS);
@@ -222,6 +234,21 @@ export function createDispatcher({
         if (written) lookout.lookAt(written);
         else startAfresh(changed);
       };
+      const notRead = async (error: unknown) => {
+        log.warn({ error: messageOf(error) }, 'webhook deliveries could not be read; trying again');
+        await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+        lookout.lookAtAll();
+      };
+      let everything: Promise<void> | undefined;
+      const lookAtEverything = async () => {
+        try {
+          await take();
+        } catch (error) {
+          await notRead(error);
+        } finally {
+          everything = undefined;
+        }
+      };
       let unsubscribe: (() => Promise<void>) | undefined;
       const stopResuming = ephemeral.onResumed(() => startAfresh());
       signal.addEventListener('abort', lookout.wake, { once: true });
@@ -229,14 +256,16 @@ export function createDispatcher({
         // Without Redis nothing is heard, and all is found.
         unsubscribe ??= await ephemeral.subscribe(DELIVERIES_CHANNEL, hear).catch(() => undefined);
         try {
-          await take(false);
+          const names = lookout.take();
+          // A look at all of them takes its time; who is named does not wait for it.
+          if (names) await take(names);
+          else everything ??= lookAtEverything();
           await lookout.wait();
         } catch (error) {
-          log.warn({ error: messageOf(error) }, 'webhook deliveries could not be read; trying again');
-          await lookout.wait(POLL_MS);
-          lookout.lookAtAll();
+          await notRead(error);
         }
       }
+      await everything;
       stopResuming();
       await unsubscribe?.().catch(() => undefined);
       putBack();

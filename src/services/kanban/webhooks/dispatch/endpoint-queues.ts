@@ -15,6 +15,8 @@ export interface EndpointQueues {
   takeOut(queue?: string): Claimed[];
   /** How many a queue may be given; of one that is not known when it is not named. */
   room(queue?: string): number;
+  /** Whether anything of a queue waits to be started. */
+  isWaiting(queue: string): boolean;
   names(): string[];
   readonly waiting: number;
   readonly inFlight: number;
@@ -148,6 +150,7 @@ export function createEndpointQueues({
       const isBusy = queue && queue.waiting.length + queue.inFlight > 0;
       return waiting < mostWaiting && !isBusy ? 1 : 0;
     },
+    isWaiting: (name) => (queues.get(name)?.waiting.length ?? 0) > 0,
     names: () => [...queues.keys()],
     get waiting() {
       return waiting;

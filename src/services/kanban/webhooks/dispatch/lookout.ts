@@ -1,8 +1,8 @@
 // Where a dispatcher looks next: at the queues that it was told of, and at all of them once a while.
 
 export interface Lookout {
-  /** There may be more for these. */
-  lookAt(queues: Iterable<string>): void;
+  /** There may be more for these; it may wait for so long, so that one look is at many. */
+  lookAt(queues: Iterable<string>, withinMs?: number): void;
   /** There may be more for any. */
   lookAtAll(): void;
   /** Queues to look at now, which may be none; undefined for all. */
@@ -23,14 +23,18 @@ export function createLookout(everyMs: number): Lookout {
   let allAt = 0;
   let isAwake = false;
   let wakeSleeper: (() => void) | undefined;
+  let soon: NodeJS.Timeout | undefined;
   const wake = () => {
+    clearTimeout(soon);
+    soon = undefined;
     isAwake = true;
     wakeSleeper?.();
   };
   return {
-    lookAt: (queues) => {
+    lookAt: (queues, withinMs = 0) => {
       for (const queue of queues) wanted.add(queue);
-      wake();
+      if (withinMs === 0) wake();
+      else soon ??= setTimeout(wake, withinMs);
     },
     lookAtAll: () => {
       allAt = 0;
