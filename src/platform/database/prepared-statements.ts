@@ -11,6 +11,10 @@ const USES_BEFORE = 5;
 const MOST_PREPARED = 250;
 const MOST_WATCHED = 2_000;
 
+// A plan is made for tables as large as they are then; one that grows fast would be gone through row by row until
+// PostgreSQL analyzes it, which takes minutes.
+const PLANS_SERVE_MS = 10_000;
+
 const FEATURE_NOT_SUPPORTED = '0A000';
 const INVALID_STATEMENT_NAME = '26000';
 const DUPLICATE_STATEMENT = '42P05';
@@ -81,6 +85,8 @@ export function preparingClient(names: StatementNames): typeof pg.Client {
   // The driver's overloads cannot be restated; only the form that Kysely calls is looked at.
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   return class extends pg.Client {
+    #plannedAt = performance.now();
+
     // biome-ignore lint/suspicious/noExplicitAny: the driver's own signature
     override query(...args: any[]): any {
       const [text, values, callback] = args;
@@ -94,6 +100,11 @@ export function preparingClient(names: StatementNames): typeof pg.Client {
       }
       const name = names.nameOf(text);
       if (name === undefined) return query.call(this, text, values);
+      if (performance.now() - this.#plannedAt > PLANS_SERVE_MS) {
+        this.#plannedAt = performance.now();
+        // Goes ahead of the statement. What breaks it breaks that too, which tells.
+        (query.call(this, 'DISCARD PLANS') as Promise<unknown>).catch(() => undefined);
+      }
       return (query.call(this, { name, text, values }) as Promise<unknown>).catch((error: unknown) => {
         if (!names.learnFrom(error)) throw error;
         // Within a transaction this fails too, since that has ended; what went wrong is the first error.

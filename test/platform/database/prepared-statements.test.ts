@@ -1,6 +1,6 @@
 // Statements that are prepared because they come again and again.
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { connectDatabase, type DatabaseConnection } from '../../../src/platform/database/connect.ts';
 import { inTransaction } from '../../../src/platform/database/in-transaction.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -76,6 +76,29 @@ describe.skipIf(inject('postgresUrl') === '')('prepared statements', () => {
       return find(2, transaction as unknown as typeof connection.database);
     });
     expect([attempts, rows]).toEqual([2, [{ id: 2, name: null }]]);
+  });
+
+  it('are planned again after a while, for tables that have grown', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      await sql`CREATE INDEX ON thing (id)`.execute(connection.database);
+      await findOften();
+      await findOften();
+      const { rows } = await sql<{ name: string }>`SELECT name FROM pg_prepared_statements`.execute(
+        connection.database,
+      );
+      const plan = async () =>
+        JSON.stringify(
+          (await sql`EXPLAIN EXECUTE ${sql.raw(rows[0]?.name ?? '')}(1)`.execute(connection.database)).rows,
+        );
+      await sql`INSERT INTO thing SELECT generate_series(3, 20000)`.execute(connection.database);
+      expect(await plan()).toContain('Seq Scan');
+      vi.advanceTimersByTime(60_000);
+      expect(await find(1)).toEqual([{ id: 1 }]);
+      expect(await plan()).toContain('Index');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('are given up, and said to be, behind a pooler that does not keep them', async () => {
