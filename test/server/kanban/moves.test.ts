@@ -1,6 +1,6 @@
 // Where cards and columns stand: before, after, last; and whoever races, one order for all and no card lost.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backends } from '../../support/databases.ts';
+import { fastestBackend } from '../../support/databases.ts';
 import {
   type Furnished,
   furnish,
@@ -10,7 +10,7 @@ import {
   startKanbanServer,
 } from '../../support/kanban-server.ts';
 
-describe.each(backends())('on $name', (backend) => {
+describe.each([fastestBackend()])('on $name', (backend) => {
   let server: KanbanServer;
   let home: Furnished;
   let cards: string[];
