@@ -2,6 +2,7 @@
 // but how they are put together. Works in browsers and in Node.
 import { argon2id } from 'hash-wasm';
 import sodium from 'libsodium-wrappers';
+import { concat } from './bytes.ts';
 
 /** How a password becomes keys; the server says it, so that it can be raised one day. */
 export interface KeyDerivation {
@@ -122,10 +123,7 @@ export function sealPayload(
   if (!key) throw new Error('the board has no key');
   const nonce = sodium.randombytes_buf(sodium.crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
   const ciphertext = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, context, null, nonce, key);
-  const sealed = new Uint8Array(nonce.length + ciphertext.length);
-  sealed.set(nonce);
-  sealed.set(ciphertext, nonce.length);
-  return sealed;
+  return concat(nonce, ciphertext);
 }
 
 /** Decrypts what `sealPayload` made, with the newest key that opens it; undefined when none does. */

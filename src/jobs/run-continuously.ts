@@ -1,12 +1,12 @@
 // A job that runs as long as its scheduler: one scheduler at a time has it, under its lease; the others stand by.
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf, messageOf } from '../platform/errors.ts';
+import { codeOf } from '../platform/errors.ts';
 import { withLease } from '../platform/lease.ts';
 import type { Platform } from '../platform/platform.ts';
-import { closeAbandoned, recordEnd, recordStart } from './history.ts';
+import { closeAbandoned, recordStart } from './history.ts';
 import type { JobDefinition } from './jobs.ts';
-import { type JobOutcome, type JobRun, leaseOf, loadJob, whileRenewing } from './run-job.ts';
+import { type JobOutcome, type JobRun, leaseOf, loadJob, recordOutcome, whileRenewing } from './run-job.ts';
 
 export interface ContinuousOptions {
   job: JobDefinition;
@@ -26,24 +26,22 @@ export async function runContinuously(
   const { database, clock } = platform;
   const work = options.work ?? (await loadJob(job));
   const holder = `${command} (process ${process.pid} on ${hostname()})`;
+  const wanted = leaseOf(job, command);
   while (!signal.aborted) {
     try {
-      const { durationMs: leaseMs } = leaseOf(job, command);
-      return await withLease(platform, leaseOf(job, command), async (lease) => {
+      return await withLease(platform, wanted, async (lease) => {
         const startedAt = new Date(clock.now());
         const id = await recordStart(database, { job: job.name, scheduledFor: undefined, startedAt, holder });
         if (id === undefined) throw new Error('a run without a schedule was refused');
-        await closeAbandoned(database, job.name, { successor: id, now: startedAt, leaseMs });
+        await closeAbandoned(database, job.name, {
+          successor: id,
+          now: startedAt,
+          leaseMs: wanted.durationMs,
+        });
         const outcome = await whileRenewing(platform, job, lease, signal, (untilLost) =>
           work(platform, { command, signal: untilLost, lease, isContinuous: true }),
         );
-        await recordEnd(database, id, {
-          finishedAt: new Date(clock.now()),
-          status: outcome.status,
-          ...(outcome.status === 'succeeded' && { result: outcome.result }),
-          ...(outcome.status === 'failed' && { error: messageOf(outcome.error) }),
-        });
-        return outcome;
+        return recordOutcome(platform, id, outcome);
       });
     } catch (error) {
       if (codeOf(error) !== 'LEASE_HELD') return { status: 'failed', error };

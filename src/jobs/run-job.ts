@@ -52,16 +52,7 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
   if (jobRunId === undefined)
     return { status: 'skipped', reason: 'another scheduler ran it for this minute' };
 
-  const record = async (outcome: JobOutcome): Promise<JobOutcome> => {
-    await recordEnd(database, jobRunId, {
-      finishedAt: new Date(clock.now()),
-      status: outcome.status,
-      ...(outcome.status === 'succeeded' && { result: outcome.result }),
-      ...(outcome.status === 'failed' && { error: messageOf(outcome.error) }),
-      ...(outcome.status === 'skipped' && { error: outcome.reason }),
-    });
-    return outcome;
-  };
+  const record = (outcome: JobOutcome) => recordOutcome(platform, jobRunId, outcome);
   const lease = leaseOf(job, command);
   return withLease(platform, lease, async (held): Promise<JobOutcome> => {
     // Whoever closes a run that was cut off does its work: the lease lets one do that.
@@ -84,6 +75,22 @@ export async function runJob(platform: Platform, options: RunJobOptions): Promis
       ? record({ status: 'skipped', reason: messageOf(error) })
       : record({ status: 'failed', error }),
   );
+}
+
+/** Writes down how a run ended, and answers it. */
+export async function recordOutcome(
+  { database, clock }: Platform,
+  jobRunId: number,
+  outcome: JobOutcome,
+): Promise<JobOutcome> {
+  await recordEnd(database, jobRunId, {
+    finishedAt: new Date(clock.now()),
+    status: outcome.status,
+    ...(outcome.status === 'succeeded' && { result: outcome.result }),
+    ...(outcome.status === 'failed' && { error: messageOf(outcome.error) }),
+    ...(outcome.status === 'skipped' && { error: outcome.reason }),
+  });
+  return outcome;
 }
 
 const LEASE_MS = 60_000;

@@ -16,9 +16,10 @@ import {
   type Swept,
 } from '../../services/kanban/webhooks/administer-deliveries.ts';
 import { wakeDispatcher } from '../../services/kanban/webhooks/announce-deliveries.ts';
-import { bytes } from '../purge/purge-pastes.ts';
+import { bytes } from '../byte-count.ts';
+import { progressReporter } from '../progress.ts';
 import { type PurgeKind, runPurge } from '../purge/run-purge.ts';
-import { confirm, endProgress, note, print, printJson, showProgress, type Terminal } from '../terminal.ts';
+import { confirm, endProgress, note, print, printJson, type Terminal } from '../terminal.ts';
 import { usage } from '../usage.ts';
 import { interruptible, withPlatform } from '../with-platform.ts';
 
@@ -36,7 +37,6 @@ interface Flags {
 }
 
 const REQUEUE = 'svc deliveries requeue';
-const JSON_PROGRESS_EVERY_MS = 1_000;
 
 /** Lists deliveries, newest first. */
 export async function runList(terminal: Terminal, command: Command): Promise<void> {
@@ -122,7 +122,14 @@ async function requeueWithPlan(
   const { deliveries, complete } = await requeueAll(platform, filter, {
     command: REQUEUE,
     signal: interrupt.signal,
-    onProgress: progressReporter(terminal, plan, { json, quiet }),
+    onProgress: progressReporter<Swept>(
+      terminal,
+      { json, quiet },
+      {
+        inWords: ({ deliveries }) => `${deliveries} of ${counted(plan.deliveries)} re-queued`,
+        inJson: ({ deliveries }) => ({ deliveries }),
+      },
+    ),
   }).finally(() => {
     interrupt.done();
     endProgress(terminal);
@@ -159,23 +166,6 @@ export async function runPurgeDeliveries(terminal: Terminal, command: Command): 
     summarize: ({ deliveries, bodyBytes }) => `${counted(deliveries)}, ${bytes(bodyBytes)}`,
   };
   await runPurge(terminal, command, kind);
-}
-
-function progressReporter(
-  terminal: Terminal,
-  plan: SweepPlan,
-  { json, quiet }: { json: boolean; quiet: boolean },
-): (swept: Swept) => void {
-  let lastAt = performance.now();
-  return ({ deliveries }) => {
-    if (!json) {
-      if (!quiet) showProgress(terminal, `${deliveries} of ${counted(plan.deliveries)} re-queued`);
-      return;
-    }
-    if (performance.now() - lastAt < JSON_PROGRESS_EVERY_MS) return;
-    lastAt = performance.now();
-    printJson(terminal, { event: 'progress', deliveries });
-  };
 }
 
 function filterOf({ board, webhook, status, olderThan }: Flags): DeliveryFilter {

@@ -7,7 +7,8 @@ import { readRows } from '../../services/links/bulk/read-rows.ts';
 import type { OnConflict } from '../../services/links/bulk/write-batch.ts';
 import { RESERVED_CODES } from '../../services/links/reserved-codes.ts';
 import { adoptParentOptions } from '../parent-options.ts';
-import { endProgress, note, print, printJson, showProgress, type Terminal } from '../terminal.ts';
+import { progressReporter } from '../progress.ts';
+import { endProgress, note, print, printJson, type Terminal } from '../terminal.ts';
 import { interruptible, withPlatform } from '../with-platform.ts';
 import { createImportReport } from './import-report.ts';
 import { openImportSource } from './import-source.ts';
@@ -20,8 +21,6 @@ interface ImportFlags {
   json?: boolean;
   quiet?: boolean;
 }
-
-const JSON_PROGRESS_EVERY_MS = 1_000;
 
 /** Imports links from a file. */
 export async function runImport(terminal: Terminal, command: Command, file: string): Promise<void> {
@@ -68,19 +67,12 @@ export async function runImport(terminal: Terminal, command: Command, file: stri
   );
 }
 
-function progressOf(terminal: Terminal, { json, quiet }: { json: boolean; quiet: boolean }) {
-  let lastAt = performance.now();
-  return ({ rows, imported, unchanged, refused }: ImportCounts) => {
-    if (!json && !quiet) {
-      showProgress(
-        terminal,
-        `${inWords(rows)} rows: ${inWords(imported)} imported, ${inWords(refused)} refused`,
-      );
-    }
-    if (!json || performance.now() - lastAt < JSON_PROGRESS_EVERY_MS) return;
-    lastAt = performance.now();
-    printJson(terminal, { event: 'progress', rows, imported, unchanged, refused });
-  };
+function progressOf(terminal: Terminal, flags: { json: boolean; quiet: boolean }) {
+  return progressReporter<ImportCounts>(terminal, flags, {
+    inWords: ({ rows, imported, refused }) =>
+      `${inWords(rows)} rows: ${inWords(imported)} imported, ${inWords(refused)} refused`,
+    inJson: ({ rows, imported, unchanged, refused }) => ({ rows, imported, unchanged, refused }),
+  });
 }
 
 function summaryOf(

@@ -1,5 +1,7 @@
 // `svc purge pastes`: what is special about pastes.
+
 import { type PurgePlan, planPurge, purgePastes } from '../../services/paste/purge-pastes.ts';
+import { bytes } from '../byte-count.ts';
 import type { PurgeKind } from './run-purge.ts';
 
 export const PASTES: PurgeKind<PurgePlan, { pastes: number; contentBytes: number }> = {
@@ -13,9 +15,3 @@ export const PASTES: PurgeKind<PurgePlan, { pastes: number; contentBytes: number
   purge: purgePastes,
   summarize: ({ pastes, contentBytes }) => `${pastes} pastes, ${bytes(contentBytes)}`,
 };
-
-/** 312 bytes, 1.5 KiB, 1.0 MiB */
-export function bytes(count: number): string {
-  if (count < 1024) return `${count} bytes`;
-  return count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1024 ** 2).toFixed(1)} MiB`;
-}

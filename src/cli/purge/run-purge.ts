@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../platform/exit-codes.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { confirm, endProgress, note, print, printJson, showProgress, type Terminal } from '../terminal.ts';
+import { progressReporter } from '../progress.ts';
+import { confirm, endProgress, note, print, printJson, type Terminal } from '../terminal.ts';
 import { interruptible, withPlatform } from '../with-platform.ts';
 
 interface PurgeFlags {
@@ -33,8 +34,6 @@ export interface PurgeKind<Plan, Done extends object> {
   summarize: (done: Done) => string;
 }
 
-const JSON_PROGRESS_EVERY_MS = 1_000;
-
 /** Purges one kind of thing. */
 export async function runPurge<Plan extends object, Done extends object>(
   terminal: Terminal,
@@ -61,7 +60,11 @@ export async function runPurge<Plan extends object, Done extends object>(
         olderThanMs: olderThan,
         command: kind.commandName,
         signal: interrupt.signal,
-        onProgress: progressReporter(terminal, kind, { json, quiet }),
+        onProgress: progressReporter<Done>(
+          terminal,
+          { json, quiet },
+          { inWords: (done) => `${kind.summarize(done)} removed`, inJson: (done) => done },
+        ),
       })
       .finally(interrupt.done);
     endProgress(terminal);
@@ -75,21 +78,4 @@ export async function runPurge<Plan extends object, Done extends object>(
     }
   };
   await withPlatform(terminal, command, kind.commandName, run, { dryRun });
-}
-
-function progressReporter<Done extends object>(
-  terminal: Terminal,
-  { summarize }: Pick<PurgeKind<never, Done>, 'summarize'>,
-  { json, quiet }: { json: boolean; quiet: boolean },
-): (done: Done) => void {
-  let lastAt = performance.now();
-  return (done) => {
-    if (!json) {
-      if (!quiet) showProgress(terminal, `${summarize(done)} removed`);
-      return;
-    }
-    if (performance.now() - lastAt < JSON_PROGRESS_EVERY_MS) return;
-    lastAt = performance.now();
-    printJson(terminal, { event: 'progress', ...done });
-  };
 }
